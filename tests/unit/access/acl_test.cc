@@ -44,7 +44,7 @@ bool is_for(const Acl& acl, const Requester& requester) {
            (acl.host == "*" || acl.host == requester.address);
 }
 
-/// Kafka's rules read off one by one, over all rules.
+/// Applies Kafka's rules one by one, over all ACLs.
 AclVerdict::Kind told_by_looking_at_all(const std::vector<Acl>& acls, const Requester& requester, Permission permission,
                                         std::string_view name) {
     static const std::map<Operation, std::set<Operation>> kImplied = {
@@ -77,7 +77,7 @@ AclVerdict::Kind told_by_looking_at_all(const std::vector<Acl>& acls, const Requ
     return found ? AclVerdict::Kind::not_allowed : AclVerdict::Kind::no_rules;
 }
 
-/// Whether there is any name at all: all names are tried that rules could tell apart.
+/// Whether the client may do this with any name: tries all names that rules could tell apart.
 bool some_name_is_allowed(const std::vector<Acl>& acls, const Requester& requester, Permission permission) {
     const auto asks_exactly = [&](const Acl& acl) {
         return acl.resource == permission.resource && is_for(acl, requester) &&
@@ -87,7 +87,7 @@ bool some_name_is_allowed(const std::vector<Acl>& acls, const Requester& request
         if (!asks_exactly(pattern) || pattern.effect != AclEffect::allow) {
             continue;
         }
-        // A name that begins with the pattern and is no literal rule's: only what denies the whole prefix denies it.
+        // A name that begins with the pattern and has no literal rule: only a rule that denies the whole prefix denies it.
         const std::string name = pattern.pattern == PatternType::prefixed ? pattern.name + "\x7f"
                                  : pattern.name == kWildcard              ? "\x7f"
                                                                           : pattern.name;
@@ -198,7 +198,7 @@ TEST(AclIndex, KeepsARuleOnceAndFindsIt) {
     EXPECT_FALSE(AclIndex().contains(one));
 }
 
-// 10,000 rules are in the way of nobody: a linear search would take milliseconds for each of these questions.
+// 10,000 other rules do not slow this down: a linear search would take milliseconds for each of these questions.
 TEST(AclIndex, AnIpv6ClientIsMeantByJavasTextAndDeniedByAny) {
     const Principal alice("User", "alice");
     const Requester requester{alice, "2001:db8::a"};

@@ -1,5 +1,5 @@
-// The permissions that handlers ask for, in a whole broker whose rules are the test's own: each handler asks for exactly what its
-// API declares, and refuses a client that lacks it.
+// Tests the permissions that handlers ask for, in a whole broker with the test's own rules. Each handler asks for exactly what
+// its API declares, and refuses a client that lacks it.
 
 #include <gtest/gtest.h>
 
@@ -81,7 +81,8 @@ namespace {
 
 using access::Permission;
 
-/// Everybody may do everything, or nothing, or everything but some things, to every resource or to one; every question is noted.
+/// Rules that allow everything, nothing, or everything except some operations, on every resource or on one. They note every
+/// question.
 class NotedRules final : public access::Rules {
   public:
     bool allows(const access::Requester& requester, Permission permission, std::optional<std::string_view> name) const override {
@@ -114,7 +115,7 @@ class AccessRules : public ::testing::Test {
   protected:
     static constexpr std::string_view kTopic = "t";
     static constexpr std::string_view kGroup = "g";
-    /// Has a transaction open that wrote to the topic.
+    /// The id of an open transaction that wrote to the topic.
     static constexpr std::string_view kTransactionalId = "x";
 
     void SetUp() override {
@@ -179,7 +180,7 @@ class AccessRules : public ::testing::Test {
     struct Asked {
         const ApiInfo* api;
         const void* request;
-        /// With what everything is refused that it asks for; NONE where it is left out of the reply.
+        /// The error when everything that the request asks for is refused; NONE when the reply leaves the resource out.
         ErrorCode refusal;
         std::int16_t version = 0;
     };
@@ -235,7 +236,7 @@ void AccessRules::add_requests_of_records() {
     const auto records = one(
         ProduceRequest::TopicProduceData{.topic_id = topic_id_, .partition_data = one(ProduceRequest::PartitionProduceData{})});
     add(kTopicRefused, ProduceRequest{.acks = 1, .timeout_ms = 1000, .topic_data = records});
-    // The id is only asked for when there is a batch of a transaction.
+    // The handler asks about the id only when there is a batch of a transaction.
     add(kTopicRefused, ProduceRequest{.transactional_id = "x", .acks = 1, .timeout_ms = 1000, .topic_data = records});
     const auto in_transaction =
         one(ProduceRequest::TopicProduceData{.topic_id = topic_id_, .partition_data = one(transactional_data())});
@@ -408,7 +409,7 @@ TEST_F(AccessRules, HandlersAskForAllThatTheirRowsSayAndForNothingElse) {
 
     for (const handlers::ServedApi* served : handlers::served_apis()) {
         const handlers::ServedApi& row = *served;
-        // Nobody is authenticated, who alone may have tokens.
+        // No client here is authenticated, and only authenticated clients may have tokens.
         if (row.key == ApiKey::create_delegation_token || row.key == ApiKey::describe_delegation_token) {
             EXPECT_FALSE(asked.contains(row.key)) << row.api().name << " can be tried by now";
             continue;
@@ -420,7 +421,8 @@ TEST_F(AccessRules, HandlersAskForAllThatTheirRowsSayAndForNothingElse) {
                 said.insert(*need.or_on_cluster);
             }
         }
-        // Asked only when expressions of other members are due to be resolved: unit/groups/consumer_migration_test.cc.
+        // The handler asks this only when expressions of other members are due to be resolved:
+        // unit/groups/consumer_migration_test.cc.
         if (row.key == ApiKey::join_group) {
             said.erase(access::kDescribeTopic);
         }
@@ -428,7 +430,7 @@ TEST_F(AccessRules, HandlersAskForAllThatTheirRowsSayAndForNothingElse) {
             EXPECT_TRUE(asked[row.key].contains(permission)) << row.api().name << " never asks for " << to_text(permission);
         }
         for (const Permission& permission : asked[row.key]) {
-            // Replies tell what else a client may do to a resource.
+            // Replies say what else a client may do with a resource.
             const bool tells_operations = row.key == ApiKey::metadata || row.key == ApiKey::describe_topic_partitions ||
                                           row.key == ApiKey::describe_cluster || row.key == ApiKey::describe_groups ||
                                           row.key == ApiKey::consumer_group_describe;
@@ -472,7 +474,7 @@ TEST_F(AccessRules, OneTopicIsRefusedAndItsNeighbourIsServed) {
     EXPECT_TRUE(std::ranges::any_of(everything->topics, [](const auto& topic) { return topic.name == "u"; }));
     EXPECT_FALSE(std::ranges::any_of(everything->topics, [](const auto& topic) { return topic.name == kTopic; }));
 
-    // By name nobody learns whether a topic is there; an id is no secret.
+    // A request by name must not reveal whether a topic exists; an id is no secret.
     std::array named{MetadataRequest::Topic{.name = kTopic}};
     const auto* by_name = client_->call<MetadataResponse>(13, MetadataRequest{.topics = named});
     ASSERT_NE(by_name, nullptr) << client_->failure();

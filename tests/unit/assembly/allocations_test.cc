@@ -1,4 +1,4 @@
-// The hot paths ask nobody for memory: what a request needs lies in memory that earlier ones left behind. Counted on the
+// Tests that the hot paths allocate no memory: a request uses memory that earlier ones left behind. The test counts on the
 // reactors' threads, at malloc, below operator new and everything else.
 
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ class Allocations : public ::testing::Test {
         broker_ = InProcessBroker::start({.data_directory = directory_ / "data",
                                           .file_system = &files_,
                                           .metadata_store = {},
-                                          // A batch that is sampled is copied; how many are is a matter of time.
+                                          // The broker copies a batch that it samples, and time decides how many it samples.
                                           .overrides = {"offsets.topic.num.partitions=2", "partita.detection.enable=false"}});
         ASSERT_NE(broker_, nullptr);
         for (const auto& reactor : broker_->services().turns.reactors()) {
@@ -148,7 +148,7 @@ class Allocations : public ::testing::Test {
 };
 
 TEST_F(Allocations, AreCounted) {
-    // Otherwise the others could not fail.
+    // Otherwise the other tests could not fail.
     is_counted = true;
     const std::uint64_t before = allocations.load();
     void* volatile plain = std::malloc(100);
@@ -161,7 +161,7 @@ TEST_F(Allocations, AreCounted) {
 
 TEST_F(Allocations, ProduceMakesNone) { EXPECT_LE(counted(produce_frame(300)), kOddOnes); }
 
-// How many of ten come together is the machine's business, and whenever more do than ever before, lists of them grow.
+// The machine decides how many of ten requests come together. Whenever more do than ever before, lists of them grow.
 TEST_F(Allocations, PipelinedProduceMakesNone) { EXPECT_LE(counted(produce_frame(300), 10), 2 * kOddOnes); }
 
 TEST_F(Allocations, FetchOfCopiedRecordsMakesNone) {

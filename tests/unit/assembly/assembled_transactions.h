@@ -22,8 +22,8 @@
 
 namespace partita::test {
 
-/// A whole broker with topics of its coordinators, each with one partition, and a topic "t". It dies and comes back, and the test
-/// takes its steps: what handlers of transactional APIs ask of the broker is asked here by commands.
+/// A whole broker with coordinators' topics of one partition each, and a topic "t". It dies and comes back, and the test takes
+/// its steps. Commands ask the broker for what handlers of transactional APIs ask.
 class AssembledTransactions : public ::testing::Test {
   protected:
     void SetUp() override { begin({}); }
@@ -94,7 +94,7 @@ class AssembledTransactions : public ::testing::Test {
     [[nodiscard]] PartitionLog& log(const std::string& topic) {
         return *services().topics.table()->find(topic)->partitions.front()->log;
     }
-    /// Its batches that say something of transactions: "7/0" for data, "commit 7/0" for a marker.
+    /// Returns its batches that concern transactions: "7/0" for data, "commit 7/0" for a marker.
     [[nodiscard]] std::vector<std::string> transactions_in(const std::string& topic) {
         std::vector<std::string> found;
         std::string bytes = read_all(log(topic), Offset{0});
@@ -145,7 +145,7 @@ class AssembledTransactions : public ::testing::Test {
             .transactional_id = id, .producer = producer, .partitions = {&partition, 1}, .client_version = client_version_});
         return result ? result->error : ErrorCode::not_coordinator;
     }
-    /// One record, as the handler of Produce writes it.
+    /// Writes one record, as the handler of Produce does.
     void write(const std::string& id, transactions::Producer producer, const std::string& topic = "t") {
         std::vector<std::byte> batch;
         BatchBuilder builder(
@@ -163,7 +163,7 @@ class AssembledTransactions : public ::testing::Test {
             ASSERT_TRUE(appended) << appended.error().message;
         });
     }
-    /// A record of a transaction that no coordinator was asked about.
+    /// Writes a record of a transaction without asking its coordinator.
     void write_unasked(transactions::Producer producer, const std::string& topic) {
         std::vector<std::byte> batch;
         BatchBuilder builder(
@@ -172,7 +172,7 @@ class AssembledTransactions : public ::testing::Test {
         builder.build(batch);
         in_turn([&](runtime::Turn&) { ASSERT_TRUE(log(topic).append(batch, {.now = clock_.now().wall})); });
     }
-    /// As the handler of TxnOffsetCommit commits.
+    /// Commits as the handler of TxnOffsetCommit does.
     [[nodiscard]] ErrorCode commit_offset(const std::string& id, transactions::Producer producer, const std::string& group,
                                           std::int64_t offset) {
         runtime::GroupShards& groups = services().groups;

@@ -45,7 +45,7 @@ class BrokerFaults : public ::testing::Test {
         broker_.reset();
     }
     void TearDown() override { kill(); }
-    /// Refused in a way that every client answers by looking for its coordinator and trying again.
+    /// Errors to which every client reacts by looking for its coordinator and trying again.
     [[nodiscard]] static auto retriable() {
         return AnyOf(ErrorCode::not_coordinator, ErrorCode::coordinator_not_available, ErrorCode::coordinator_load_in_progress);
     }
@@ -110,7 +110,7 @@ TEST_F(BrokerFaults, CoordinatorsServeReadsWhileTheirWritesFail) {
         EXPECT_THAT(client_->commit("g" + std::to_string(group), "t", 0, 100), retriable());
         EXPECT_EQ(committed("g" + std::to_string(group)), group);
     }
-    // Everything that is no coordinator's goes on.
+    // Everything else than the coordinator goes on.
     EXPECT_EQ(client_->produce_value("t", 0, "value").error, ErrorCode::none);
     EXPECT_EQ(records(), 1u);
     files_.heal();
@@ -124,7 +124,7 @@ TEST_F(BrokerFaults, TopicDeletedWhileItsCoordinatorIsRebuiltTakesItsOffsetsWith
     ASSERT_EQ(client_->create_topic("other", 1).error, ErrorCode::none);
     ASSERT_EQ(client_->commit("g", "t", 0, 1), ErrorCode::none);
     ASSERT_EQ(client_->commit("g", "other", 0, 5), ErrorCode::none);
-    // The tombstones of the deletion cannot be written: they are, when the coordinator is back.
+    // The broker cannot write the tombstones of the deletion; it does so when the coordinator is back.
     files_.fail(FileOperation::write, "/__consumer_offsets-", ENOSPC, 0, 1);
     ASSERT_EQ(client_->delete_topic("t"), ErrorCode::none);
     ASSERT_EQ(client_->create_topic("t", 1).error, ErrorCode::none);
@@ -159,7 +159,7 @@ TEST_F(BrokerFaults, FailedCatalogWriteRefusesTheChangeAndChangesNothing) {
     files_.heal();
     start();
     check_unchanged();
-    // Without a restart too.
+    // This works without a restart, too.
     files_.fail(FileOperation::write, "/__partita_catalog-0/", EIO, 0, 1);
     EXPECT_EQ(client_->expand_topic("t", 2), ErrorCode::kafka_storage_error);
     EXPECT_EQ(client_->expand_topic("t", 2), ErrorCode::none);
@@ -203,7 +203,7 @@ TEST_F(BrokerFaults, OffsetsTopicMadeAnewKnowsNothingOfTheOldOneAfterAKill) {
     ASSERT_EQ(client_->delete_topic("__consumer_offsets"), ErrorCode::none);
     ASSERT_EQ(client_->commit("h", "t", 0, 7), ErrorCode::none);
     EXPECT_EQ(committed("g"), -1);
-    kill();  // Before maintenance could forget the old rows, or after: both must do.
+    kill();  // Maintenance may have forgotten the old rows or not: both must do.
     start();
     EXPECT_EQ(committed("g"), -1);
     EXPECT_EQ(committed("h"), 7);
@@ -297,7 +297,7 @@ TEST_F(BrokerFaults, CheckpointThatFindsNoSpaceIsNotTriedAllTheTime) {
     SystemClock clock;
     const Instant began = clock.now().monotonic;
     EXPECT_TRUE(eventually([&] { return files_.failures() >= 2; }));
-    // One a second, not one each 20 ms; and this test may be slow to look.
+    // It fails once a second, not once each 20 ms; and this test may be slow to look.
     const int failures = files_.failures();
     EXPECT_LT(failures, 10 + (clock.now().monotonic - began) / 1000);
     files_.heal();
@@ -310,7 +310,7 @@ TEST_F(BrokerFaults, CheckpointThatFindsNoSpaceIsNotTriedAllTheTime) {
 constexpr int kKeys = 8;
 constexpr int kRounds = 12;
 
-/// Two sealed segments and more of values of the same few keys, which nothing compacts yet: "<key>:<round> ...".
+/// Writes two sealed segments and more of values of the same few keys, which no cleaning compacts yet: "<key>:<round> ...".
 void write_compactable(PlainClient& client) {
     ASSERT_EQ(client
                   .create_topic("t", 1,
@@ -337,7 +337,7 @@ void write_compactable(PlainClient& client) {
     return client.set_topic_config("t", "min.compaction.lag.ms", "0") == ErrorCode::none;
 }
 
-/// Every key has the value of the last round, whatever became of the earlier ones.
+/// Expects the value of the last round for every key; earlier ones may be there or not.
 void expect_last_values(PlainClient& client) {
     const auto records = client.read_all("t", 0);
     ASSERT_TRUE(records);
@@ -386,14 +386,14 @@ TEST_F(BrokerFaultsDeathTest, FailedSyncEndsTheProcessBecauseThePageCacheCannotB
 
 TEST_F(BrokerFaultsDeathTest, CompactionThatFailsHalfwayIntoPlaceIsFinishedByTheNextStart) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    // The process that dies is another one, which begins this test anew: it is told where to leave its data.
+    // Another process dies, which begins this test anew: a variable tells it where to leave its data.
     constexpr const char* kVariable = "PARTITA_FAULTS_DIRECTORY";
     ::setenv(kVariable, data_directory_.c_str(), 0);
     data_directory_ = ::getenv(kVariable);
     const auto fail_halfway = [&] {
         start(kCleanedOften);
         write_compactable(*client_);
-        // The second name that begins so is the one under which readers would find it.
+        // The second rename to such a name makes the file that readers would find.
         files_.fail(FileOperation::rename, "/t-0/00000000000000000000.log", EIO, 1, 1);
         (void)let_compaction_begin(*client_);
         (void)eventually([] { return false; });

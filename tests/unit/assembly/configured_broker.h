@@ -33,15 +33,15 @@
 
 namespace partita::test {
 
-/// A simulated broker that is looked at for what its configs do: each question is asked with new topics and groups, so that it
-/// can be asked again when a config has changed.
+/// A simulated broker whose behaviour shows which configs act. Each question uses new topics and groups, so that a test can
+/// repeat it after it changed a config.
 class ConfiguredBroker {
   public:
     explicit ConfiguredBroker(const std::vector<std::string>& overrides) : called_(1, overrides) {
         called_.broker().on_step = [this](const std::string& worker) { looks_ += worker == "compactor" ? 1 : 0; };
     }
 
-    /// As the default of all brokers; nothing: no value any more.
+    /// Sets the default of all brokers; nothing removes the value.
     void configure(std::string_view name, const std::optional<std::string>& value) {
         constexpr std::int8_t kBroker = 4;
         std::array configs{IncrementalAlterConfigsRequest::AlterableConfig{
@@ -58,7 +58,7 @@ class ConfiguredBroker {
 
     // Groups -------------------------------------------------------------------------------------
 
-    /// A second member is given a target with its first heartbeat, and not later.
+    /// Whether a second member gets a target with its first heartbeat, and not later.
     bool assigns_with_each_heartbeat() {
         const std::string group = fresh("group");
         const std::string topic = make_topic(2, {});
@@ -134,13 +134,13 @@ class ConfiguredBroker {
 
     /// Whether the broker looks at the keys of one produced batch.
     bool looks_at_keys() { return batches_taken(1, 1) == 1; }
-    /// It takes more records at once than its budget pays for, and no more than the queue holds.
+    /// Whether the broker takes more records at once than its budget pays for, and no more than the queue holds.
     bool takes_whatever_comes() {
         constexpr std::int32_t kPartitions = 5;
         constexpr int kRecords = insight::KeyBudget::kMostRecords / kPartitions;
         return batches_taken(kPartitions, kRecords) == kPartitions;
     }
-    /// A finding about a topic that has grown comes into its topic.
+    /// Whether a finding about a topic that has grown comes into the findings topic.
     bool writes_findings() {
         const std::string topic = make_topic(1, {});
         std::array topics{CreatePartitionsRequest::CreatePartitionsTopic{.name = topic, .count = 2, .assignments = nullptr}};
@@ -159,7 +159,7 @@ class ConfiguredBroker {
 
     // Producers ----------------------------------------------------------------------------------
 
-    /// A producer that was silent for half an hour is known, in a topic that is there since this was asked first.
+    /// Whether the broker still knows a producer that was silent for half an hour. The topic stays from the first question on.
     bool knows_silent_producer() {
         if (lasting_topic_.empty()) {
             lasting_topic_ = make_topic(1, {});
@@ -179,7 +179,7 @@ class ConfiguredBroker {
         });
         return is_known;
     }
-    /// A batch of a transaction is written of which the coordinator was told nothing.
+    /// Whether the broker writes a batch of a transaction that its coordinator was not told of.
     bool takes_what_was_not_added() {
         const std::string id = fresh("transactional-id");
         std::array<std::string_view, 1> keys{id};
@@ -256,7 +256,7 @@ class ConfiguredBroker {
         }
         return wait_ms > 0;
     }
-    /// With a producer that has to wait for a second or three, the units of capacity become more.
+    /// Whether the units of capacity rise when a producer has to wait for two or three seconds.
     bool raises_capacity() {
         const auto units = [this] {
             return std::get<std::int32_t>(called_.broker().services().config.get()->value("partita.capacity.units"));
@@ -335,7 +335,7 @@ class ConfiguredBroker {
         });
         return epoch;
     }
-    /// Rests until the compactor has looked once more, and answers how many changes of files were made meanwhile.
+    /// Rests until the compactor has looked once more, and returns the number of file changes meanwhile.
     std::uint64_t changes_of_next_look() {
         constexpr std::int64_t kMomentMs = 10;
         const int before = looks_;

@@ -31,8 +31,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// The time that each test is about. Longer than any machine takes for what has to be done within it, and shorter than
-/// connections may be idle by default.
+/// The time limit that each test is about. No machine needs this long for the work within it, and it is shorter than the default
+/// for idle connections.
 constexpr std::int64_t kTimeMs = 500'000;
 
 class ConnectionTimes : public ::testing::Test {
@@ -48,12 +48,12 @@ class ConnectionTimes : public ::testing::Test {
         auto overrides = login_overrides(more);
         ASSERT_NO_FATAL_FAILURE(start(std::move(overrides), kLoginListener));
     }
-    /// By then the broker has looked at its clock, and has done what was due.
+    /// Sets the clock forward and lets the broker look at it and do what is due.
     void pass(std::int64_t duration_ms) {
         clock_.shift_ms += duration_ms;
-        // The broker may meet the first one in a turn that began before, and find then that it has been idle for long.
+        // The broker may take the first connection in a turn that began before, and then find that it was idle for long.
         (void)WireClient(broker_->port()).call<ApiVersionsResponse>(0, ApiVersionsRequest{});
-        // A reply may be there before its turn has ended, but not before the turn of the request before it has.
+        // A reply may arrive before its turn has ended, but not before the turn of the previous request has.
         for (int turn = 0; turn < 2; ++turn) {
             WireClient somebody(broker_->port());
             ASSERT_NE(somebody.call<ApiVersionsResponse>(0, ApiVersionsRequest{}), nullptr) << somebody.failure();
@@ -129,7 +129,7 @@ TEST_F(ConnectionTimes, ClientsThatTakeNoRepliesAreClosedAndSlowOnesAreNot) {
     ASSERT_TRUE(slow.send(waiting_fetch(1)));
     std::vector<std::byte> piece(16'384);
     for (int look = 0; look < 5; ++look) {
-        // More than its buffer holds, so that it has taken something since the broker looked.
+        // This is more than its buffer holds, so that the client has taken something since the broker looked.
         for (std::size_t taken = 0; taken < 4 * piece.size();) {
             const ssize_t count = ::recv(slow.descriptor(), piece.data(), piece.size(), 0);
             ASSERT_GT(count, 0) << "closed at look " << look;
@@ -150,7 +150,7 @@ TEST_F(ConnectionTimes, WhoDoesNotLogInInTimeIsClosedAndWhoIsKnownStays) {
     WireClient silent(broker_->port());
     WireClient halfway(broker_->port());
     ASSERT_NE(shake_hands(halfway, "SCRAM-SHA-256"), nullptr);
-    // It is not idle, but it gets nowhere either.
+    // The client is not idle, but makes no progress, either.
     WireClient talkative(broker_->port());
     talkative.send(std::vector{std::byte{0}, std::byte{0}, std::byte{0}});
     ASSERT_NO_FATAL_FAILURE(pass(kTimeMs / 2));
@@ -209,7 +209,7 @@ Token create_token(WireClient& client, std::int64_t lifetime_ms) {
 TEST_F(ConnectionTimes, DelegationTokensEndWithTheirTimeAsDoTheSessionsOfTheirBearers) {
     begin_log();
     start_with_logins({"delegation.token.secret.key=the-secret-of-tokens", "delegation.token.expiry.check.interval.ms=50",
-                       // Nobody would wait for it by the clock that was set forward.
+                       // No delay: the test sets the clock forward and does not wait for one.
                        "connection.failed.authentication.delay.ms=0"});
     WireClient alice(broker_->port());
     ASSERT_EQ(plain_login(alice, "alice", "alice-secret")->error_code, ErrorCode::none);
@@ -228,7 +228,7 @@ TEST_F(ConnectionTimes, DelegationTokensEndWithTheirTimeAsDoTheSessionsOfTheirBe
     EXPECT_LE(done.session_ms, kTimeMs);
     EXPECT_GT(done.session_ms, kTimeMs / 2);
     ASSERT_NO_FATAL_FAILURE(pass(kTimeMs));
-    // It goes when the broker looks for such ones.
+    // The broker removes it when it looks for expired ones.
     EXPECT_TRUE(eventually([&] {
         const auto* const told =
             alice.call<DescribeDelegationTokenResponse>(3, DescribeDelegationTokenRequest{.owners = nullptr});

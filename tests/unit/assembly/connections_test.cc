@@ -1,4 +1,4 @@
-// How many connections are known, and how many wait for the kernel to say who they are.
+// Tests how many connections the broker knows, and how many wait for the kernel to say who they are.
 
 #include "broker/runtime/clients/connections.h"
 
@@ -117,7 +117,7 @@ TEST_F(ConnectionsBounds, SoftwareIsForgottenWithTheLastConnectionThatSaysIt) {
     EXPECT_EQ(connections_->software("librdkafka", "2.16.0"), second);
     second.reset();
     EXPECT_TRUE(known.expired());
-    // A client that gives itself ever new names takes no place from others.
+    // A client that keeps giving itself new names takes no place from others.
     for (std::size_t number = 0; number <= 2 * Connections::kSoftwareMax; ++number) {
         first = connections_->software("new", std::to_string(number));
     }
@@ -146,7 +146,7 @@ TEST_F(ConnectionsBounds, ReactorsShareSoftwareWhileConnectionsComeAndGo) {
 }
 
 TEST_F(ConnectionsBounds, AWishBeyondThoseThatWaitIsTakenLater) {
-    // The thread rests for as long as it was kept busy, many times over: here it is kept busy by this test.
+    // The thread rests many times longer than it was kept busy, and this test keeps it busy.
     clock_.measures = false;
     std::promise<void> gate;
     std::promise<void> is_asked;
@@ -162,7 +162,7 @@ TEST_F(ConnectionsBounds, AWishBeyondThoseThatWaitIsTakenLater) {
         });
     EXPECT_FALSE(connections_->want_process(note()));
     is_asked.get_future().wait();
-    // While the first one is looked for the others wait.
+    // While the thread looks for the first one, the others wait.
     ConnectionId last;
     for (std::size_t number = 0; number <= Connections::kWantedMax; ++number) {
         last = note();
@@ -171,7 +171,7 @@ TEST_F(ConnectionsBounds, AWishBeyondThoseThatWaitIsTakenLater) {
     gate.set_value();
     EXPECT_TRUE(eventually([&] { return connections_->want_process(last); }));
     EXPECT_EQ(most, Connections::kWantedMax);
-    // Its thread looks into this test's memory.
+    // The thread of `connections_` uses this test's memory.
     connections_.reset();
 }
 

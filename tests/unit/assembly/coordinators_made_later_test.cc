@@ -1,5 +1,5 @@
-// The topic behind the coordinators of groups, made while the broker runs: by the first client that looks for one, by an
-// administrator, and after it was deleted.
+// Tests the topic behind the group coordinators when it is made while the broker runs: by the first client that looks for a
+// coordinator, by an administrator, and after its deletion.
 
 #include <gmock/gmock.h>
 
@@ -94,10 +94,10 @@ TEST_F(CoordinatorsMadeLater, TopicMadeAnewWithAnotherCountIsRefusedUntilARestar
     EXPECT_THAT(said, HasSubstr(kOtherCount));
     EXPECT_THAT(said, HasSubstr(std::string("topic=") + kOffsetsTopic));
     EXPECT_FALSE(groups().is_attached());
-    // Clients hear what they hear while there is no coordinator, and try again.
+    // Clients get the usual error for a missing coordinator, and try again.
     EXPECT_EQ(find_coordinator(client_->wire(), "g"), ErrorCode::coordinator_not_available);
 
-    // The old count again: served without a restart.
+    // With the old count, the broker serves it without a restart.
     ASSERT_EQ(client_->delete_topic(kOffsetsTopic), ErrorCode::none);
     EXPECT_THAT(log_of_making(2), Not(HasSubstr(kOtherCount)));
     EXPECT_EQ(client_->commit("g", "t", 0, 9), ErrorCode::none);

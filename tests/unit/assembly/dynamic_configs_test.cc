@@ -1,4 +1,4 @@
-// Every broker config that is declared to act when it is changed is seen to act, and none is taken beyond its bounds.
+// Tests that every broker config that is declared to act when changed does so, and that none is taken beyond its bounds.
 
 #include <gtest/gtest.h>
 
@@ -28,11 +28,11 @@ namespace {
 
 using config::BrokerConfig;
 
-/// Another value, and how a broker is seen to act on it: true with that value, false with the default.
+/// Another value, and a check that shows whether the broker acts on it: true with that value, false with the default.
 struct Change {
     std::string value;
     std::function<bool(ConfiguredBroker&)> is_acted_on;
-    /// Configs of the start, beside which the difference shows.
+    /// Configs of the start that make the difference visible.
     std::vector<std::string> overrides;
 };
 
@@ -85,7 +85,7 @@ const std::map<std::string_view, Change>& changes() {
     return kChanges;
 }
 
-/// Values of configs that topics inherit, where one more than the default will not do.
+/// Values of configs that topics inherit, for which the default plus one will not do.
 const std::map<std::string_view, std::string>& inherited_values() {
     static const std::map<std::string_view, std::string> kValues{
         {"compression.gzip.level", "7"},
@@ -142,9 +142,9 @@ class DynamicConfigs : public ::testing::Test {
     [[nodiscard]] config::TopicConfig topic() { return *broker_->services().topics.table()->find("t")->config; }
 
   public:
-    // Each sees a broker act on one config -------------------------------------------------------
+    // Each of these shows a broker act on one config ---------------------------------------------
 
-    /// The directory may be named, or all of them.
+    /// Cordons the directory by its name, and by the wildcard.
     void cordon() {
         for (const std::string& cordoned : {directory_ / "data", std::string("*")}) {
             EXPECT_EQ(alter(Resource::broker, own_id(), "cordoned.log.dirs", cordoned), ErrorCode::none);
@@ -153,7 +153,7 @@ class DynamicConfigs : public ::testing::Test {
         EXPECT_EQ(alter(Resource::broker, own_id(), "cordoned.log.dirs", std::nullopt), ErrorCode::none);
         EXPECT_TRUE(create_topic(*client_, "u", 1));
     }
-    /// From an address that nobody else comes from.
+    /// Connects from an address that no other client uses.
     [[nodiscard]] WireClient elsewhere() {
         return WireClient(broker_->port(), WireClient::Caller{.client_id = "elsewhere", .address = "127.0.0.9"});
     }
@@ -199,7 +199,7 @@ class DynamicConfigs : public ::testing::Test {
     }
     static constexpr std::chrono::milliseconds kMoment{200};
 
-    /// A listener of TLS takes its settings and stores anew. (test_tls.py sees it serve with another certificate then.)
+    /// A TLS listener reads its settings and stores anew. (test_tls.py sees it serve with another certificate then.)
     void change_tls(std::string_view name) {
         static const std::map<std::string_view, std::string> kValues{{"ssl.client.auth", "required"},
                                                                      {"ssl.enabled.protocols", "TLSv1.3"},

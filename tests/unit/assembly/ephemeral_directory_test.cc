@@ -14,7 +14,7 @@ class EphemeralDirectories : public ::testing::Test {
     void SetUp() override { ASSERT_NE(::mkdtemp(parent_.data()), nullptr); }
     void TearDown() override { std::filesystem::remove_all(parent_); }
 
-    /// A directory with a file below a directory, as of a broker that is gone.
+    /// A directory with a file below a directory, as a broker that is gone left it.
     std::string abandoned(const std::string& name) {
         std::filesystem::create_directories(parent_ + "/" + name + "/orders-0");
         std::ofstream(parent_ + "/" + name + "/orders-0/00000000000000000000.log") << "records";

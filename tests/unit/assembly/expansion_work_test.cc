@@ -33,8 +33,8 @@ class ExpansionWork : public ::testing::Test {
   protected:
     static constexpr int kGroups = 20;
     static constexpr int kTopics = 15;
-    /// At every group that reads the topic, and perhaps at the same moment the observer's once in a second. The first look after
-    /// the groups joined lists what they read besides.
+    /// Looks at every group that reads the topic, and perhaps, at the same moment, the observer's look once a second. The first
+    /// look after the groups joined lists the other topics that they read.
     static constexpr std::uint64_t kOneLook = 3 * kGroups;
 
     void SetUp() override {
@@ -165,10 +165,10 @@ TEST_F(ExpansionWork, NothingNewIsNotLookedAtAgain) {
     ASSERT_EQ(client_->expand_topic(topic(0), 3), ErrorCode::none);
     insight::ReaderObserver& observer = broker_->services().readers;
     ASSERT_TRUE(eventually([&] { return observer.looks() > 0; }));
-    // The first look finds the growth; until time alone brings something about there is no reason for another.
+    // The first look finds the growth. There is no reason for another look until time alone changes something.
     const std::uint64_t looks = observer.looks();
-    // The first thing that time brings about is a group that is blind: ten seconds after the growth. A look that is seen by then
-    // was one without a reason; what is seen later, as others had the processor, says nothing.
+    // The first thing that time brings about is a blind group, ten seconds after the growth. A look before that has no reason. A
+    // later look proves nothing, since other programs may have had the processor.
     constexpr std::int64_t kQuietMs = 7'000;
     static_assert(kQuietMs < insight::BlindGroups::kBlindMs);
     bool is_over = false;
@@ -182,8 +182,8 @@ TEST_F(ExpansionWork, NothingNewIsNotLookedAtAgain) {
     }));
 }
 
-// A directory that names another topic id is set aside when a partition of its name is made. When it cannot be moved the
-// request fails; it was found out before the catalog was written.
+// The broker sets a directory with another topic id aside when it makes a partition of that name. When it cannot move the
+// directory, the request fails, before the catalog is written.
 TEST_F(ExpansionWork, DirectoryThatCannotBeMovedOutOfTheWayRefusesTheGrowthAndNothingElse) {
     ASSERT_EQ(client_->create_topic("t", 1).error, ErrorCode::none);
     ASSERT_EQ(client_->create_topic("stranger", 2).error, ErrorCode::none);
@@ -216,7 +216,7 @@ std::string group_in(int offsets_partition, int number) {
     }
 }
 
-// Whenever offsets are given to the groups that were found, another one begins to read.
+// Whenever the broker gives offsets to the groups that it found, another group begins to read.
 TEST_F(ExpansionWork, AWorldThatMovesAtEachAttemptEndsTheRequestAndLeavesNothing) {
     ASSERT_EQ(client_->create_topic("t", 2, {{"partita.expansion.mode", "safe-offsets"}}).error, ErrorCode::none);
     const std::string first = group_in(0, 0);
@@ -229,7 +229,7 @@ TEST_F(ExpansionWork, AWorldThatMovesAtEachAttemptEndsTheRequestAndLeavesNothing
     });
     EXPECT_EQ(client_->expand_topic("t", 3), ErrorCode::request_timed_out);
     files_.before(FileOperation::write, "", nullptr);
-    // Each attempt writes offsets there, and takes them back.
+    // Each attempt writes offsets there and takes them back.
     EXPECT_EQ(came.size(), std::size_t{2} * runtime::Expansions::kAttemptsMax);
     EXPECT_EQ(client_->metadata()->at("t").partitions, 2u);
     EXPECT_EQ(client_->committed(first, "t", 2), -1);
@@ -273,7 +273,7 @@ TEST_F(ExpansionWork, RequestsBeyondThoseThatMayWaitAreRefusedAtOnce) {
         return wish;
     };
     {
-        // The first one waits for it, and everybody waits for the first one, who may have left the queue already.
+        // The first request waits for it. The others wait for the first one, which may have left the queue already.
         const runtime::Catalog::Section busy(broker_->services().catalog);
         broker_->services().expansion_worker.submit(request(60'000));
         const int waiting = static_cast<int>(runtime::ExpansionWorker::kWaitingMax);

@@ -1,4 +1,4 @@
-// Fetches of one session (KIP-227) that meet, in a whole broker.
+// Tests fetches of one session (KIP-227) that meet in a whole broker.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// How events of findings get into their topic, in a whole broker.
+// Tests how events of findings get into their topic, in a whole broker.
 
 #include "broker/insight/local/findings_topic.h"
 
@@ -34,8 +34,8 @@ class FindingsTopicInABroker : public ::testing::Test {
     }
     void TearDown() override { EXPECT_TRUE(broker_->stop()); }
 
-    /// Opens so many findings about the topic that has grown, on the reactor: it cannot write some while others are still to
-    /// come.
+    /// Opens `count` findings about the topic that has grown. This happens on the reactor, which therefore cannot write some of
+    /// them before the others come.
     void open_findings(std::size_t count) {
         std::vector<insight::Finding> findings;
         for (std::size_t index = 0; index < count; ++index) {

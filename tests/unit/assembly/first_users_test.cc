@@ -1,4 +1,4 @@
-// Users of a file are made at the start, and only what is missing or changed is written.
+// Tests that a start makes the users of a file, and writes only those that are missing or changed.
 
 #include "broker/assembly/first_users.h"
 

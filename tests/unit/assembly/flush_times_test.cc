@@ -1,4 +1,4 @@
-// When a whole broker has what producers wrote on the device, by a clock that no machine disturbs.
+// Tests when a whole broker has producers' records on the device, by a clock that no machine disturbs.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Alterations of configs, in the order in which a running Apache Kafka 4.3.1 was asked for them (tests/golden/configs/README.md):
-// the broker answers each as that Kafka did, and describes what they led to.
+// Replays alterations of configs in the order in which a running Apache Kafka 4.3.1 got them (tests/golden/configs/README.md).
+// The broker answers each as that Kafka did, and describes the resulting configs.
 
 #include <gtest/gtest.h>
 
@@ -21,14 +21,14 @@ namespace {
 constexpr std::int8_t kTopic = 2;
 constexpr std::int8_t kBroker = 4;
 
-/// The configs of the Kafka's start, but for its directory.
+/// The configs with which the Kafka started, except for its directory.
 std::vector<std::string> configs_of_the_start() {
     std::vector<std::string> lines = config::golden_lines("server.properties");
     std::erase_if(lines, [](const std::string& line) { return line.starts_with("log.dirs="); });
     return lines;
 }
 
-/// "VERB NAME VALUE;VERB NAME VALUE": what `ReferenceDump` made its requests of.
+/// "VERB NAME VALUE;VERB NAME VALUE": the text from which `ReferenceDump` made its requests.
 struct Operation {
     explicit Operation(const std::string& text) {
         const std::size_t first = text.find(' ');

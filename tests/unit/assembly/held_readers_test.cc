@@ -1,4 +1,5 @@
-// Readers of a fenced topic that nobody knows yet, in a whole broker: what they are told meanwhile, and how many are told apart.
+// Tests readers of a fenced topic that the broker does not know yet, in a whole broker: what they get meanwhile, and how many the
+// broker tells apart.
 
 #include <gtest/gtest.h>
 
@@ -54,7 +55,7 @@ class HeldReaders : public ::testing::Test {
         std::size_t bytes = 0;
     };
     static constexpr std::int16_t kFetchVersion = 12;
-    /// Asks for what comes from there on in partition 2; the id of the request.
+    /// Asks for the records from `from` on in partition 2; returns the id of the request.
     static std::int32_t ask(WireClient& wire, std::int64_t from, std::int32_t max_wait_ms, bool read_committed) {
         FetchRequest::FetchPartition item{.partition = 2, .fetch_offset = from, .partition_max_bytes = 1 << 20};
         FetchRequest::FetchTopic wanted{.topic = "t"};
@@ -83,7 +84,7 @@ class HeldReaders : public ::testing::Test {
     std::unique_ptr<PlainClient> client_;
 };
 
-// The partition begins with a record in an open transaction; behind that stands one which has to wait for its parent.
+// The partition begins with a record in an open transaction. Behind it is a record that has to wait for its parent.
 TEST_F(HeldReaders, GetWhatTheFenceLeavesThemWhenItsTransactionEnds) {
     ASSERT_EQ(join_alone(client_->wire(), "g", {{"t", {0, 1, 2, 3}}}), ErrorCode::none);
     ASSERT_EQ(client_->expand_topic("t", 4), ErrorCode::none);
@@ -100,8 +101,8 @@ TEST_F(HeldReaders, GetWhatTheFenceLeavesThemWhenItsTransactionEnds) {
     EXPECT_EQ(answer(reader, ask(reader, 1, 0, true)).bytes, 0u) << "order comes first";
 }
 
-// The group has read what it could be given of the parent; the rest is in a transaction. Nobody reads the parent, and nobody
-// commits anything.
+// The group has read everything available of the parent; the rest is in a transaction. No member reads the parent, and none
+// commits.
 TEST_F(HeldReaders, GoOnWhenWhatTheyWaitForIsAborted) {
     ASSERT_EQ(join_alone(client_->wire(), "g", {{"t", {0, 1, 2, 3}}}), ErrorCode::none);
     ASSERT_EQ(client_->expand_topic("t", 4), ErrorCode::none);
@@ -116,7 +117,7 @@ TEST_F(HeldReaders, GoOnWhenWhatTheyWaitForIsAborted) {
     EXPECT_GT(answer(reader, id).bytes, 0u) << "at once, and not when its time is over";
 }
 
-// A mark behind the end of the parent is waited for by nobody for ever, whatever made it.
+// A mark behind the end of the parent must not hold readers for ever, whatever made it.
 TEST_F(HeldReaders, AreSlowWhenNoTransactionIsOpen) {
     ASSERT_EQ(join_alone(client_->wire(), "g", {{"t", {0, 1, 2, 3}}}), ErrorCode::none);
     ASSERT_EQ(client_->expand_topic("t", 4), ErrorCode::none);
@@ -136,7 +137,7 @@ TEST_F(HeldReaders, AreSlowWhenNoTransactionIsOpen) {
     EXPECT_EQ(limit(), std::nullopt);
 }
 
-// The fence is durable before the records that it marks. Those that come in their place have another past.
+// The fence is durable before the records that it marks. Records that replace them have another past.
 TEST_F(HeldReaders, WaitForWhatCameAfterAPowerFailureThatTookRecordsOfTheirPartition) {
     ASSERT_EQ(client_->expand_topic("t", 4), ErrorCode::none);
     for (int record = 0; record < 3; ++record) {
@@ -199,7 +200,7 @@ class UnknownReaders : public HeldReaders {
     std::unique_ptr<WireClient> reader_;
 };
 
-// `kcat -C -e` reads until it is told that it is at the end: the fence must not look like one to a reader that may be in no
+// `kcat -C -e` reads until it is told that it is at the end: the fence must not look like the end to a reader that may be in no
 // group.
 TEST_F(UnknownReaders, AreShownWhereTheLogEndsAndGetAllOfItWhenTheyAreInNoGroup) {
     hold(false);
@@ -229,7 +230,7 @@ TEST_F(UnknownReaders, AreHeldOnlyWhereThereIsMoreToRead) {
         const runtime::TopicState& topic = *table->find("t");
         return topic.expansion->upkeep(topic, real_schedule().clock.now()).findings.size();
     };
-    // Nothing tells the two apart; who came second is known to be one of two at once.
+    // The broker cannot tell the two apart; it knows at once that the second is one of two.
     EXPECT_TRUE(eventually([&] {
         EXPECT_EQ(fetch(*reader_).bytes, 0u);
         EXPECT_EQ(fetch(at_end, 1).bytes, 0u);
@@ -238,7 +239,7 @@ TEST_F(UnknownReaders, AreHeldOnlyWhereThereIsMoreToRead) {
     EXPECT_EQ(held(), 1u);
 }
 
-// Until its session ends a group keeps the member that died, of which nothing is known that would exclude others.
+// A group keeps a member that died until its session ends. The broker knows nothing about that member that would exclude others.
 TEST_F(UnknownReaders, AreNotTakenForAMemberWhoseConnectionIsGone) {
     hold(true);
     open_gate();
@@ -248,7 +249,7 @@ TEST_F(UnknownReaders, AreNotTakenForAMemberWhoseConnectionIsGone) {
     EXPECT_EQ(fetch(*reader_).bytes, 0u) << "order comes first";
 }
 
-/// The readers of the topic as a test says them.
+/// The readers of the topic, as a test sets them.
 class FenceReadersBounds : public HeldReaders {
   protected:
     Attribution::Kind judge(runtime::FenceReaders& readers, std::string_view client_id, std::uint64_t connection,

@@ -84,8 +84,8 @@ class Asker final : public SimulatedClient {
     }
 };
 
-/// The first one who asks takes a fresh id, and is told when a power failure cannot have it given out again. The second one
-/// finds that it is taken.
+/// The first client that asks takes a fresh id, and gets its answer when a power failure can no longer make the broker give it
+/// out again. The second one finds that the id is taken.
 class ToldProducerIds : public ::testing::Test {
   protected:
     void SetUp() override {
@@ -111,7 +111,7 @@ class ToldProducerIds : public ::testing::Test {
         one_.read_replies();
         other_.read_replies();
     }
-    /// Both have asked. Nothing is synced as long as nobody but the reactor does anything.
+    /// Expects that both have asked and wait. Nothing is synced as long as only the reactor runs.
     void expect_that_both_wait() {
         for (Asker* asker : {&one_, &other_}) {
             asker->id = asker->epoch = -1;

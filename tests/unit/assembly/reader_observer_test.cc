@@ -61,8 +61,7 @@ class ReaderObserverInABroker : public ::testing::Test {
     std::unique_ptr<PlainClient> client_;
 };
 
-// The observer's thread looks at tables of its own choice: growth can come between its look at the table and its look at
-// what is watched.
+// The observer's thread chooses its own tables: growth can come between its look at the table and its look at the watched topics.
 TEST_F(ReaderObserverInABroker, ATableFromBeforeTheGrowthSaysNothingOfIt) {
     const auto before = table();
     grow(4);
@@ -126,7 +125,7 @@ TEST_F(ReaderObserverInABroker, ATopicOfAnApplicationThatGrewIsToldUntilItIsDele
     is_told_until_deleted("shop-carts-changelog", 4, insight::HazardId::streams_internal_topic);
 }
 
-/// Its own thread is at rest, so that rounds are the test's.
+/// The observer's own thread rests, so that the test makes the rounds.
 class RoundsOfTheReaderObserver : public ReaderObserverInABroker {
   protected:
     static constexpr int kTopics = 4;
@@ -152,7 +151,7 @@ class RoundsOfTheReaderObserver : public ReaderObserverInABroker {
         while (look_at_one()) {
         }
     }
-    /// The topic that comes last when nothing else decides.
+    /// The topic that comes last when only the order of topics decides.
     [[nodiscard]] std::string last() {
         std::string last = name(0);
         for (int number = 1; number < kTopics; ++number) {
@@ -229,8 +228,8 @@ TEST_F(RoundsOfTheReaderObserver, LeaveNoTopicBehindOneThatIsAlwaysAskedFor) {
     EXPECT_GT(looks_at_others, 0u) << "by then everybody was looked at";
 }
 
-/// A group that commits within transactions alone, as an exactly-once loop does: it has read nothing of what was written before
-/// the growth.
+/// A group that commits only within transactions, as an exactly-once loop does. It has read none of the records from before the
+/// growth.
 class TransactionsOfReaders : public ReaderObserverInABroker {
   protected:
     void SetUp() override {
@@ -247,7 +246,7 @@ class TransactionsOfReaders : public ReaderObserverInABroker {
         worker_.reset();
         ReaderObserverInABroker::TearDown();
     }
-    /// A round at this moment, as the observer's worker makes them: topics about which it heard nothing new are left out.
+    /// Makes a round at this moment, as the observer's worker does: it skips topics about which it heard nothing new.
     void look() {
         while (observer().settle_round(*table(), real_schedule().clock.now())) {
         }
@@ -287,7 +286,7 @@ TEST_F(TransactionsOfReaders, AreNoProgressWhenTheyAreAborted) {
     EXPECT_TRUE(has_backlog_finding());
 }
 
-// The process behind a member, and when it came, are those of the connection over which it speaks for itself.
+// The broker knows a member's process, and when it came, from the connection over which the member speaks for itself.
 TEST_F(TransactionsOfReaders, ComeOverAProducersConnectionWhichIsNotTheMembers) {
     ASSERT_EQ(join_alone(client_->wire(), "of one", {{"t", {0, 1, 2, 3}}}), ErrorCode::none);
     const auto member = broker_->services().groups.readers_of("t", table()->find("t")->ref().id);
@@ -303,8 +302,8 @@ TEST_F(TransactionsOfReaders, ComeOverAProducersConnectionWhichIsNotTheMembers) 
     EXPECT_EQ(after->id, before->id);
 }
 
-/// Its own thread is at rest, and time is the test's. The topic of findings, which a reactor makes when it comes to it, would be
-/// news at any moment.
+/// The observer's own thread rests, and the test moves the time. The findings topic, which a reactor makes at some moment, would
+/// be news at any time.
 class TimeOfTheReaderObserver : public ReaderObserverInABroker {
   protected:
     [[nodiscard]] std::vector<std::string> overrides() const override {

@@ -1,4 +1,4 @@
-// A broker that shows itself as three nodes: what clients are told of them.
+// Tests what clients learn from a broker that shows itself as three nodes.
 
 #include <gmock/gmock.h>
 

@@ -68,7 +68,7 @@ class TlsListener : public ::testing::Test {
         }
         return result == 1;
     }
-    /// At least so many bytes; less when the connection is over.
+    /// Receives at least `bytes` bytes; less when the connection is over.
     static std::string receive(TlsClient& client, int descriptor, std::size_t bytes) {
         std::string all;
         while (all.size() < bytes) {
@@ -105,7 +105,7 @@ class TlsListener : public ::testing::Test {
         EXPECT_EQ(::connect(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
         EXPECT_EQ(::fcntl(descriptor, F_SETFL, O_NONBLOCK), 0);
     }
-    /// Clients hear of it before it is counted.
+    /// Clients notice the refusal before the broker counts it.
     [[nodiscard]] bool are_refused(std::uint64_t count) const {
         return eventually([&] { return broker_->services().counters.closed_for_bad_input.load() >= count; });
     }
@@ -120,7 +120,7 @@ TEST_F(TlsListener, ServesRequestsAfterTheHandshake) {
     const int socket = connect();
     TlsClient client(socket, {});
     ASSERT_TRUE(shake_hands(client, socket));
-    // Several in one record, and one cut in two.
+    // Sends several requests in one record, and one cut in two.
     std::string requests;
     for (int each = 0; each < 50; ++each) {
         requests += kRequest;
@@ -160,7 +160,7 @@ TEST_F(TlsListener, ARequestInManyRecordsAndAReplyBeyondTheSocketsBuffersPass) {
     const int socket = connect();
     TlsClient client(socket, {});
     ASSERT_TRUE(shake_hands(client, socket));
-    // A header with a client id of 30,000 bytes, byte for byte in records of its own at first.
+    // A header with a client id of 30,000 bytes. The first bytes come in separate records.
     std::string request("\0\0\0\0\0\x12\0\0\0\0\0\x07", 12);
     const std::string id(30'000, 'x');
     request += static_cast<char>(id.size() >> 8u);
@@ -193,7 +193,8 @@ TEST_F(TlsListener, AConnectionThatMovesToAnotherThreadGoesOn) {
         ASSERT_TRUE(shake_hands(*open.back().client, socket));
     }
     const std::string request(kRequest);
-    // A request, and half of the next one in the same record: a connection is never without something to take along.
+    // Exchanges a request, and half of the next one in the same record, so that a moving connection always has something to take
+    // along.
     const auto exchange = [&] {
         for (const Open& each : open) {
             ASSERT_TRUE(each.client->send(request + request.substr(0, 7)));
@@ -292,7 +293,7 @@ TEST_F(TlsListener, AHandshakeThatStallsIsEndedInTime) {
     const int silent = connect();
     const int half = connect();
     ASSERT_EQ(::send(half, "\x16\x03\x01", 3, 0), 3);
-    // Both have begun when a later client was served.
+    // The broker has taken both when it has served a later client.
     const int other = connect();
     TlsClient client(other, {});
     ASSERT_TRUE(shake_hands(client, other));
@@ -342,7 +343,7 @@ TEST_F(TlsListener, TheOldestOfTooManyHandshakesIsEnded) {
     constexpr std::size_t kWaitingMax = 20;
     start("SSL", {"partita.authentication.waiting.max=20"});
     std::vector<int> stalled;
-    // As nobody is busy, the first reactor has all of them.
+    // As no reactor is busy, the first one has all of them.
     for (std::size_t each = 0; each <= kWaitingMax; ++each) {
         stalled.push_back(connect());
     }

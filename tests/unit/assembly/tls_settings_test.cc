@@ -1,4 +1,4 @@
-// Settings of TLS that a client changes while the broker runs: what cannot be used is refused, as by Kafka.
+// Tests TLS settings that a client changes while the broker runs: the broker refuses unusable ones, as Kafka does.
 
 #include <gmock/gmock.h>
 

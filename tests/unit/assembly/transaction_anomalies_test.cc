@@ -18,7 +18,7 @@ using transactions::TransactionState;
 
 class TransactionAnomalies : public AssembledTransactions {};
 
-// The client that asked for it has lost its connection, asked again over another one, and begun the next transaction.
+// The client that asked for the end has lost its connection, asked again over another one, and begun the next transaction.
 TEST_F(TransactionAnomalies, ALateEndEndsNothingOfTheNextTransaction) {
     const Producer producer = init("a");
     write("a", producer);
@@ -41,8 +41,8 @@ TEST_F(TransactionAnomalies, ALateEndEndsNothingOfTheNextTransaction) {
     EXPECT_EQ(fetch_offset("g"), (Fetched{ErrorCode::none, -1}));
 }
 
-// Before KIP-890 an end named its producer and no transaction, so that Kafka takes a late one for the end of whatever transaction
-// is open by then. Clients that speak that protocol meet it in production, and so they meet it here.
+// Before KIP-890 an end named its producer and no transaction. Kafka therefore takes a late end for the end of the transaction
+// that is open by then. Clients of that protocol meet this in production, and so they meet it here.
 TEST_F(TransactionAnomalies, ALateEndByTheFirstProtocolEndsTheNextTransactionAsInKafka) {
     client_version_ = transactions::TransactionVersion::v1;
     make_topic("u");
@@ -100,8 +100,8 @@ TEST_F(TransactionAnomalies, OffsetsOfAnAbortedTransactionLeaveThoseBeforeItInFo
     }
 }
 
-// The next transaction of the same producer, over the same connection, in the same turn: markers are written before an end is
-// answered, so that nobody is turned away by CONCURRENT_TRANSACTIONS while nothing fails.
+// The next transaction of the same producer, over the same connection, in the same turn. The broker writes markers before it
+// answers an end, so that CONCURRENT_TRANSACTIONS turns no client away while nothing fails.
 TEST_F(TransactionAnomalies, NothingIsUnderWayRightBehindAnEnd) {
     constexpr int kTopics = 20;
     const auto name = [](int topic) { return "u" + std::to_string(topic); };

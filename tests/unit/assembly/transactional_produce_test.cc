@@ -1,4 +1,5 @@
-// Produce within transactions, against a whole broker: what is verified, what is refused and with what, and what readers see.
+// Tests Produce within transactions, against a whole broker: what it verifies, what it refuses and with which errors, and what
+// readers see.
 
 #include <gtest/gtest.h>
 
@@ -78,7 +79,7 @@ class TransactionalProduce : public ::testing::Test {
         ASSERT_NE(found, nullptr) << client_->failure();
     }
 
-    /// Waits while the coordinator is made, or ends what was open.
+    /// Waits while the broker makes the coordinator, or ends an open transaction.
     Writer begin_producer(WireClient& client, std::string_view id = kId) {
         const auto deadline = std::chrono::steady_clock::now() + WireClient::kPatience;
         while (std::chrono::steady_clock::now() < deadline) {
@@ -108,7 +109,7 @@ class TransactionalProduce : public ::testing::Test {
         }
         return answer->results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code;
     }
-    /// The producer that goes on, when the epochs rise.
+    /// Returns the producer with which to go on, when the epochs rise.
     Writer end(Writer producer, bool committed, std::int16_t version) {
         const auto* answer = client_->call<EndTxnResponse>(
             version,

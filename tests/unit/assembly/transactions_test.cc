@@ -1,5 +1,5 @@
-// Transactions in a whole broker, by commands of its coordinators: what is left of them when it dies between any two steps, when
-// a write fails, and when topics go.
+// Tests transactions in a whole broker, by commands to its coordinators: what is left of them when the broker dies between any
+// two steps, when a write fails, and when topics go.
 
 #include <gmock/gmock.h>
 
@@ -88,8 +88,8 @@ TEST_F(Transactions, OpenAtAKillGoOnAfterIt) {
     EXPECT_EQ(fetch_offset("g"), (Fetched{ErrorCode::none, 5}));
 }
 
-// Before each change of a file in turn. Either the transaction was not decided and is open as before, or it ends as it was
-// decided in all partitions, whatever the client was told.
+// The broker dies before each change of a file in turn. Either the transaction was not decided and is still open, or it ends in
+// all partitions as decided, whatever the client was told.
 TEST_F(Transactions, EndWhollyOrNotAtAllWhereverTheBrokerDies) {
     make_topic("u");
     int undecided = 0;
@@ -244,7 +244,7 @@ TEST_F(Transactions, AreForgottenWithTheTopicOfTheirCoordinators) {
     delete_topic("__transaction_state");
     EXPECT_FALSE(services().transactions.is_attached());
     EXPECT_EQ(end("a", producer, true).error, ErrorCode::not_coordinator);
-    // Nobody else would end it, and readers of committed records would wait for good.
+    // No coordinator would end it, and readers of committed records would wait for ever.
     EXPECT_FALSE(is_open("t"));
     EXPECT_THAT(transactions_in("t"), ElementsAre("0/0", "abort 0/0"));
     EXPECT_EQ(fetch_offset("g"), (Fetched{ErrorCode::none, -1}));
@@ -396,15 +396,15 @@ TEST_F(Transactions, WhoseMarkerWasLostEndAsWasDecided) {
         const Producer producer = init(id);
         write(id, producer, "t");
         ASSERT_EQ(end(id, producer, is_commit).error, ErrorCode::none);
-        // As if the marker of this partition had not been written, and that of the other one had.
+        // The state is as if the marker of this partition had not been written, and that of the other one had.
         write_unasked(producer, "u");
     }
-    // The next transaction of the same producer, of which its coordinator does not know: undecided.
+    // The next transaction of the same producer is unknown to its coordinator: undecided.
     const Producer next = init("n");
     write("n", next, "t");
     const Producer after = end("n", next, true).producer;
     write_unasked(after, "u");
-    // One that is open in a partition of an earlier one: its end must not be the end of that.
+    // This one is open in a partition of an earlier one: its end must not be the end of the earlier one.
     const Producer later = init("l");
     write_unasked(later, "u");
     const Producer open = end("l", later, false).producer;

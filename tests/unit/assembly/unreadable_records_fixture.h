@@ -20,7 +20,8 @@
 
 namespace partita::test {
 
-/// Too short for a key, one of a type that is known and goes on otherwise, and a known key whose value ends too early.
+/// Three records: one too short for a key, one of a known type that continues differently, and a known key whose value ends too
+/// early.
 inline std::vector<std::byte> unreadable_batch() {
     using namespace std::string_view_literals;
     BatchBuilder builder{BatchOptions()};
@@ -68,7 +69,7 @@ class UnreadableRecords : public ::testing::Test {
         WireClient client(broker_->port(), WireClient::Caller{.client_id = client_id});
         return produce(client, topic, 0, unreadable_batch());
     }
-    /// Straight into the log, where no client may write.
+    /// Writes directly to the log, since no client may write there.
     void put_into_the_log_of(std::string_view topic) {
         const auto table = broker_->services().topics.table();
         std::vector<std::byte> batch = unreadable_batch();

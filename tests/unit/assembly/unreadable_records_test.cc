@@ -1,5 +1,5 @@
-// Records that no coordinator wrote, in the topics of coordinators: an administrator's client may write what it likes into
-// Kafka's. They cost nobody else anything, neither while the broker runs nor at its next start.
+// Tests records that no coordinator wrote, in the topics of coordinators: an administrator's client may write anything into
+// Kafka's. They harm no other client, neither while the broker runs nor at its next start.
 
 #include <gmock/gmock.h>
 

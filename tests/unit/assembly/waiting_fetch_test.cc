@@ -28,7 +28,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Allows everything. Between the topics of a request something may happen.
+/// Rules that allow everything, and let a test act between the topics of a request.
 class EventfulRules final : public access::Rules {
   public:
     bool allows(const access::Requester&, access::Permission, std::optional<std::string_view> name) const override {
@@ -77,7 +77,7 @@ TEST(WaitingFetch, KeepsTheTopicsThatItFoundWhenOneOfThemGrowsMeanwhile) {
     ASSERT_TRUE(clients[1]->send(request_frame(kByName, request, 1)));
     ASSERT_EQ(has_grown.get_future().wait_for(WireClient::kPatience), std::future_status::ready);
     EXPECT_TRUE(clients[1]->is_silent_for(100ms)) << "there is nothing to read";
-    // Every reactor meets the new topics, and lets go of those before.
+    // Every reactor gets the new topics, and drops the old ones.
     for (const auto& client : {clients[0].get(), clients[2].get()}) {
         ASSERT_TRUE(create_topic(*client, client == clients[0].get() ? "c" : "d", 1));
     }

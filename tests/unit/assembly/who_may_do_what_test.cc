@@ -1,5 +1,5 @@
-// A whole broker with `authorizer.class.name`: its ACLs decide what clients may do. Nobody is authenticated; clients of the same
-// machine are told apart by their address, as ACLs can.
+// Tests a whole broker with `authorizer.class.name`: its ACLs decide what clients may do. No client is authenticated; ACLs tell
+// clients of one machine apart by their address.
 
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ class AclsInForce : public ::testing::Test {
 
     void SetUp() override {
         start({"allow.everyone.if.no.acl.found=true"});
-        // The same request may lock everybody else out: it is judged by the rules of before.
+        // The same request may lock everybody else out: the broker judges it by the earlier rules.
         std::vector<Creation> everything;
         for (const auto type : {ResourceType::topic, ResourceType::group, ResourceType::transactional_id}) {
             everything.push_back(acl_of(kAllow, kAdministrator, Operation::all, type, "*"));
@@ -91,7 +91,7 @@ class AclsInForce : public ::testing::Test {
         }
         return errors;
     }
-    /// How many it deleted.
+    /// Returns how many ACLs it deleted.
     std::size_t erase(Filter filter) {
         std::array filters{filter};
         const DeleteAclsRequest request{.filters = Array<Filter>(std::span(filters))};

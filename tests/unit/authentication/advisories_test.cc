@@ -28,7 +28,7 @@ TEST(LoginAdvisories, Cve2021_38153_APasswordIsComparedToItsEndWhereverItDiffers
     };
     const std::array tokens{token_that_differs_at(0), token_that_differs_at(right.size() - 1)};
     std::array best{nanoseconds::max(), nanoseconds::max()};
-    // In turns, and the best of many: others have the caches, too.
+    // The test takes turns and keeps the best of many times: other programs use the caches, too.
     for (int each = 0; each < 30; ++each) {
         for (std::size_t which = 0; which < tokens.size(); ++which) {
             const auto begin = test::processor_time_of_thread();
@@ -36,8 +36,8 @@ TEST(LoginAdvisories, Cve2021_38153_APasswordIsComparedToItsEndWhereverItDiffers
             best[which] = std::min(best[which], test::processor_time_of_thread() - begin);
         }
     }
-    // A comparison that ends at the first difference looks at one byte of eight million. The token is searched for the ends of
-    // its parts in both cases, which is a small part.
+    // A comparison that ends at the first difference looks at one byte of eight million. In both cases the search for the ends of
+    // the token's parts takes some time, too, but little.
     EXPECT_GT(best[0], best[1] / 2);
     EXPECT_GT(best[1], best[0] / 2);
 }

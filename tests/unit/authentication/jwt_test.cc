@@ -154,14 +154,14 @@ TEST(SignedToken, AKeyThatIsNotAmongTheFetchedOnesIsMissedAndKnownWhenItIsThere)
     constexpr std::string_view kHeader = R"({"alg":"EdDSA","kid":"new"})";
     EXPECT_NE(verdict_on(rules, kClaims, kHeader), "alice");
     EXPECT_EQ(source->missed, std::vector<std::string>{"new"});
-    // Which key it is meant to be nobody knows.
+    // The token does not say which key it means.
     EXPECT_NE(verdict_on(rules, kClaims), "alice");
     EXPECT_EQ(source->missed.size(), 1u);
     std::string key(kEdKey);
     key.insert(key.size() - 1, R"(,"kid":"new")");
     source->set = std::make_shared<const KeySet>(key_set({key}));
     EXPECT_EQ(verdict_on(rules, kClaims, kHeader), "alice");
-    // A key that there is and that did not sign is not missed.
+    // A known key that did not sign does not count as missed.
     std::string token = signed_token(kClaims, kHeader);
     token[token.size() - 3] = token[token.size() - 3] == 'A' ? 'B' : 'A';
     EXPECT_FALSE(check_signed_token(rules, token, kTokenTime));

@@ -33,7 +33,7 @@ class Acls : public ::testing::Test {
         }
         return texts;
     }
-    /// As many as asked for, in requests as large as may be.
+    /// Makes that many ACLs, in requests as large as they may be.
     void fill(std::size_t count) {
         std::vector<std::string> names;
         names.reserve(count);
@@ -105,7 +105,7 @@ TEST_F(Acls, AreRefusedOneByOneInKafkasWords) {
     EXPECT_EQ(present().size(), 1u);
 }
 
-// Kafka makes no binding of such an ACL, and the request as a whole fails.
+// Kafka makes no binding of such an ACL, and the whole request fails.
 TEST_F(Acls, ThatSayWhatIsForFiltersSpoilTheWholeRequest) {
     const auto spoil = [&](auto change) { return create({kReadT, with(kReadT, change)}); };
     const std::vector<CatalogError> both(2, CatalogError{ErrorCode::unknown_server_error, std::nullopt});

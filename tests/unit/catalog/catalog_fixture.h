@@ -68,7 +68,7 @@ class TestCatalog {
   public:
     TestCatalog() { restart(); }
 
-    /// A new core from what was persisted.
+    /// Makes a new core from the persisted records.
     void restart() {
         core_ = std::make_unique<CatalogCore>(rules_);
         for (const auto& [key, value] : persisted) {

@@ -84,7 +84,7 @@ TEST(CatalogLimits, NoTopicIsChangedToKeepItsRecordsForLonger) {
     EXPECT_EQ(alter({set("retention.ms", "1001")}),
               error(ErrorCode::invalid_config, "the tier keeps records for at most 1000 ms (retention.ms)"));
     EXPECT_FALSE(alter({set("retention.ms", "1000")}).failed());
-    // It was made before there were such limits.
+    // The topic was made before such limits existed.
     catalog.settings.limits = std::optional<CatalogLimits>();
     EXPECT_FALSE(alter({set("retention.ms", "5000")}).failed());
     catalog.settings.limits = std::optional(limits());

@@ -75,7 +75,7 @@ TEST_F(ClientQuotas, OfAnEntityThatComesTwiceKeepTheFirstAndAreAnsweredOnce) {
     EXPECT_EQ(describe({})[0].values, (QuotaValues{{"producer_byte_rate", 1.0}}));
 }
 
-// The catalog's lock is held meanwhile.
+// The broker holds the catalog's lock meanwhile.
 TEST_F(ClientQuotas, OfManyEntitiesAreJudgedInTimeThatGrowsWithTheirNumber) {
     std::vector<QuotaAlteration> alterations;
     for (int i = 0; i < 40'000; ++i) {

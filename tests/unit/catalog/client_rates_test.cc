@@ -51,7 +51,7 @@ TEST(ClientRates, WhoUsesMoreThanTheQuotaWaitsUntilTheRateIsTheQuotaAgain) {
     EXPECT_EQ(rates.use(kTenPerSecond, 100, Instant{0}), 0);  // Ten full windows.
     // 150 over 10 s is 15 per second: half of the span too much.
     EXPECT_EQ(rates.use(kTenPerSecond, 50, Instant{0}), 5000);
-    // As long as the time that is looked at has not passed, all of it counts; then the windows go.
+    // All uses count until the whole span has passed; then the windows go.
     EXPECT_EQ(rates.use(kTenPerSecond, 0, Instant{4000}), 5000);
     EXPECT_EQ(rates.use(kTenPerSecond, 0, Instant{11'000}), 0);
 }
@@ -71,7 +71,7 @@ TEST(ClientRates, ASteadyClientAboveItsQuotaIsBroughtDownToIt) {
         used += 40;
         now += 100 + rates.use(kTenPerSecond, 40, Instant{now});
     }
-    // The first burst is what the windows hold.
+    // The first burst fills the windows.
     EXPECT_NEAR(used / 120, 10, 1.5);
 }
 

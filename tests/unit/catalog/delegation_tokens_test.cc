@@ -98,11 +98,11 @@ TEST_F(DelegationTokens, ThatHaveExpiredAreNoLongerRenewed) {
     catalog_.time_ms = 2'002;
     EXPECT_EQ(renew(token.id).error, ErrorCode::delegation_token_expired);
     EXPECT_EQ(expire(token.id, 0).error, ErrorCode::delegation_token_expired);
-    // As in Kafka, a stranger is told so by a renewal, and that it is none of his by an expiry.
+    // As in Kafka, a renewal tells a stranger that the token has expired, and an expiry that it is another user's.
     EXPECT_EQ(renew(token.id, kCarol).error, ErrorCode::delegation_token_expired);
     EXPECT_EQ(expire(token.id, 0, kCarol).error, ErrorCode::delegation_token_owner_mismatch);
     EXPECT_EQ(expire(token.id, -1, kCarol).error, ErrorCode::delegation_token_owner_mismatch);
-    // But they can be removed.
+    // Expired tokens can be removed.
     EXPECT_EQ(expire(token.id, -1).error, ErrorCode::none);
     EXPECT_EQ(find(token.id), nullptr);
 }

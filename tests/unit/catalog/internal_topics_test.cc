@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Pair;
 
-// Truth: what a Kafka 4.3.1 of one node makes, by `kafka-topics --describe`.
+// The truth: the topics that a Kafka 4.3.1 of one node makes, by `kafka-topics --describe`.
 TEST(InternalTopics, AreMadeWithKafkasConfigsAndTheBrokersNumbers) {
     CatalogSettings settings = declared_catalog_settings();
     settings.offsets_topic_segment_bytes = 1;

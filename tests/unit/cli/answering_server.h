@@ -27,7 +27,7 @@ class AnsweringServer {
     AnsweringServer& operator=(const AnsweringServer&) = delete;
 
     [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port()); }
-    /// The first line of the request, "GET /v1/... HTTP/1.1", once it was answered.
+    /// The first line of the request, "GET /v1/... HTTP/1.1", once the server has answered it.
     [[nodiscard]] std::string request() {
         thread_.join();
         return request_.substr(0, request_.find("\r\n"));

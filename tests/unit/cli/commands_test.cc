@@ -24,7 +24,7 @@ class CommandsTest : public ::testing::Test {
   protected:
     CommandsTest() { ::unsetenv("PARTITA_HTTP"); }
 
-    /// Why the line is refused; empty when it is not.
+    /// The reason of the refusal; empty when the line is not refused.
     [[nodiscard]] static std::string refusal(const std::vector<std::string>& words) {
         const auto action = read_line(program(), words);
         return action ? "" : action.error();
@@ -138,7 +138,7 @@ TEST_F(CommandsTest, HelpIsOutputAndNamesWhatACommandTakes) {
     EXPECT_THAT(run({"--version"}).output, StartsWith("partita "));
 }
 
-/// One look, one mood: "read settings from this file", and not "The file." or "Reads settings."
+/// One style and one mood: "read settings from this file", and not "The file." or "Reads settings."
 void expect_good_help(std::string_view help, const std::string& where) {
     EXPECT_FALSE(help.empty()) << where;
     EXPECT_FALSE(help.ends_with('.') && !help.ends_with("...")) << where << ": " << help;

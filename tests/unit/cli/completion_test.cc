@@ -1,4 +1,4 @@
-// Completions and manual pages say what the commands take.
+// Tests that completions and manual pages match what the commands take.
 
 #include "broker/cli/completion.h"
 

@@ -43,7 +43,7 @@ TEST(ClassicAssignment, CooperativelyNobodyIsGivenWhatAnotherStillHolds) {
                                 std::vector{wants("old", {"t"}, all, 4), wants("new", {"t"})}, {{"t", 4}});
     ASSERT_EQ(first["old"].size(), 2U);
     EXPECT_THAT(first["new"], IsEmpty());
-    // When the old one joins without them they are free, and what it kept stays where it is.
+    // When the old member joins without them they are free, and what it kept stays where it is.
     const auto kept = first["old"];
     auto second = assign_classic(ClassicAssignor::cooperative_sticky,
                                  std::vector{wants("old", {"t"}, kept, 5), wants("new", {"t"}, {}, 5)}, {{"t", 4}});

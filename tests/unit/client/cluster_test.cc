@@ -1,4 +1,4 @@
-// The client against brokers that answer late, wrongly, elsewhere or not at all.
+// Tests the client against brokers that answer late, wrongly, elsewhere or not at all.
 
 #include "broker/client/cluster.h"
 
@@ -22,7 +22,7 @@ Settings settings_for(const std::string& bootstrap) {
     return settings;
 }
 
-/// The request that the tests send to anybody, and its answer: one group.
+/// Sends the tests' request to any broker; its answer has one group.
 Result<Reply<ListGroupsResponse>> ask_anybody(Cluster& cluster) {
     return cluster.ask<ListGroupsResponse>(Route::any(), {.name = "listGroups"}, ListGroupsRequest{});
 }
@@ -145,7 +145,7 @@ TEST(Cluster, ANameWithoutAnAddressBesideABrokerThatIsAwayIsToldAndTriedAgain) {
 TEST(Cluster, ANameThatLosesItsAddressIsTriedAgain) {
     FakeNetwork network([](const Asked&, ByteBuffer&) { return false; });
     Cluster cluster(network, settings_for("a:1"));
-    // It answers once to the first question of a connection, goes, and its name with it.
+    // The broker answers the first question of a connection and disappears, together with its name.
     network.after_connect = [&] { network.nameless = {{"a", 1}}; };
     const auto reply = ask_anybody(cluster);
     ASSERT_FALSE(reply);

@@ -1,4 +1,4 @@
-// Addresses, settings and the names of failures: what people write in files, and what Kafka's clients say of it.
+// Tests addresses, settings and the names of failures: what people write in files, and the texts of Kafka's clients about them.
 
 #include <gtest/gtest.h>
 

@@ -20,7 +20,7 @@
 
 namespace partita::client {
 
-/// A clock that only pauses and waits move.
+/// A clock that moves only by pauses and waits.
 class StillClock final : public Clock {
   public:
     Now now() override { return {{now_ms}, {1'700'000'000'000 + now_ms}}; }
@@ -40,8 +40,8 @@ struct Asked {
     Endpoint at;
 };
 
-/// Brokers that answer as a test says, in pieces of a size that it chooses, under a clock that stands still. ApiVersions and a
-/// Metadata without topics are answered by themselves.
+/// Brokers that answer as a test says, in pieces of a chosen size, under a clock that stands still. The network itself answers
+/// ApiVersions, and a Metadata without topics.
 class FakeNetwork final : public Network {
   public:
     /// The body of an answer goes to `out`; false ends the connection instead.
@@ -83,7 +83,7 @@ class FakeNetwork final : public Network {
     std::vector<Endpoint> nameless;
     std::vector<std::int64_t> pauses;
     std::vector<std::string> requests;
-    /// Bytes that one receive gives at most.
+    /// The most bytes that one receive gives.
     std::size_t piece_bytes = 1'000'000;
     /// The size that the frame states, when it differs from the true one.
     std::optional<std::int32_t> stated_size;

@@ -1,4 +1,4 @@
-// Reading as a member of a group, against coordinators that say what a test wants.
+// Tests reading as a member of a group, against coordinators that answer as a test wants.
 
 #include "broker/client/group_consumer.h"
 
@@ -384,7 +384,7 @@ TEST_F(GroupConsumerTest, ATakerThatIsSlowDoesNotCostTheMembership) {
     GroupConsumer consumer(cluster_, settings());
     EXPECT_EQ(read(consumer), 10);
     EXPECT_EQ(std::ranges::count(network_.requests, "Heartbeat@a"), 3);
-    // The group changes while records are taken: the rest waits.
+    // The group changes while the consumer takes records: the rest waits.
     heartbeat_errors_ = {ErrorCode::illegal_generation};
     GroupConsumer other(cluster_, settings());
     values_.clear();

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// A server that says one thing and then ends, or waits for ever.
+/// A server that sends one text and then ends, or waits for ever.
 class OneAnswer final : public Network {
   public:
     explicit OneAnswer(std::string answer, std::size_t piece_bytes = 1'000'000)

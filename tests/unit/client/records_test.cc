@@ -54,7 +54,7 @@ void add_marker(std::vector<std::byte>& records, std::int64_t offset, ControlRec
     build_end_transaction_marker({.type = type}, {offset}, {0}, {producer_id}, {0}, {0}, records);
 }
 
-/// A broker that has one partition of one topic, t-0, to be read.
+/// A broker with one partition of one topic to read, t-0.
 class ReadTest : public ::testing::Test {
   protected:
     ReadTest()

@@ -33,7 +33,7 @@ std::uint16_t port_of(const SocketAddress& address) {
     return ntohs(reinterpret_cast<const sockaddr_in&>(address.bytes).sin_port);
 }
 
-/// A resolver of a system that hangs until it is let go. Lookups may outlive the test's body, so they share it.
+/// A resolver of a system that hangs until it is released. Lookups may outlive the test's body, so they share it.
 struct HangingSystem {
     std::promise<void> let_go;
     std::shared_future<void> gone = let_go.get_future().share();
@@ -136,7 +136,7 @@ TEST(SystemsResolver, SaysWhyANameHasNoAddress) {
     EXPECT_TRUE(resolver.resolve({"localhost", 1}, clock.now().monotonic + kLongMs, clock));
     const auto unknown = resolver.resolve({"no such name", 1}, clock.now().monotonic + kLongMs, clock);
     ASSERT_FALSE(unknown);
-    // Which of them depends on whether there is anybody to ask.
+    // The error depends on whether a name server can be reached.
     EXPECT_TRUE(unknown.error().kind == Kind::unknown_host || unknown.error().kind == Kind::refused) << unknown.error().message;
     EXPECT_FALSE(unknown.error().message.empty());
 }

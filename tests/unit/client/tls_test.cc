@@ -99,7 +99,7 @@ class EchoServer {
     std::unique_ptr<SSL, Free> connection_;
 };
 
-/// The wire to it, which ends when the server has nothing to say.
+/// The wire to the server. It ends when the server has nothing to send.
 class Wire final : public Transport {
   public:
     /// `piece`: how many bytes come at once.
@@ -121,7 +121,7 @@ class Wire final : public Transport {
     std::size_t piece_;
 };
 
-/// Answers with the same bytes to whatever comes.
+/// A peer that answers with the same bytes, whatever it receives.
 class Stranger final : public Transport {
   public:
     explicit Stranger(std::string says) : says_(std::move(says)) {}
@@ -168,7 +168,7 @@ class ClientTls : public ::testing::Test {
         EchoServer server(wishes);
         auto secured = tls(properties)->secure(std::make_unique<Wire>(server), host, kLater);
         if (secured) {
-            // In TLS 1.3 the server judges when the client is through.
+            // In TLS 1.3 the server judges after the client has finished.
             if (auto sent = (*secured)->send(as_bytes("hello"), kLater); !sent) {
                 return sent.error();
             }

@@ -1,4 +1,4 @@
-// Configs of addons, in a build that has them and in one that has not.
+// Tests configs of addons, in a build with them and in one without.
 
 #include "broker/config/addition.h"
 

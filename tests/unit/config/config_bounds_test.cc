@@ -17,7 +17,7 @@ namespace {
 TEST(ConfigBounds, NothingBeyondThemIsTakenAtTheStart) {
     std::size_t refused = 0;
     for (const ConfigDefinition& definition : broker_config_definitions()) {
-        // Either of two names for the same may be told.
+        // The error may name either of two names for the same config.
         const std::string_view told = definition.name == "node.id" ? ".id" : definition.name;
         for (const std::string& value : values_beyond(definition)) {
             const auto config = BrokerConfig::from({{std::string(definition.name), value}});

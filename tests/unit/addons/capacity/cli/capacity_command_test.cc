@@ -1,4 +1,4 @@
-// `partita capacity` asks for what it says, and prints what it is told or why it was refused.
+// Tests that `partita capacity` sends the right request, and prints the answer or the reason of a refusal.
 
 #include <gmock/gmock.h>
 

@@ -16,7 +16,7 @@ AutoInflate inflating(std::int32_t units_max, std::int64_t after_ms) {
     return inflate;
 }
 
-/// Ten uses a second, each with `each` and the outcome; what `inflate` says first, and when.
+/// Makes ten uses a second, each with `each` and the outcome; returns the first change that `inflate` asks for, and when.
 struct Said {
     std::optional<std::int32_t> units;
     std::int64_t at_ms = 0;

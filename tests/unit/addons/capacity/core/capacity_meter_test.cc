@@ -27,12 +27,12 @@ struct Passed {
     std::vector<std::int64_t> requests;  ///< of each client
 };
 
-/// Clients that send the next request when the one before was answered, which is `wait_ms` after it came: what they were told has
-/// passed until `until_ms`.
+/// Runs clients that send the next request when the last one was answered, which is `wait_ms` after it came. Returns what passed
+/// until `until_ms`.
 Passed run_clients(CapacityMeter& meter, std::size_t clients, Load request, std::int64_t until_ms) {
     Passed passed;
     passed.requests.resize(clients);
-    // When a request comes, which one it is of all, and whose.
+    // Time of a request, its number among all, and its client.
     using Event = std::tuple<std::int64_t, std::int64_t, std::size_t>;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
     std::int64_t sequence = 0;
@@ -109,7 +109,7 @@ TEST(CapacityMeter, GivesATenthOfASecondAtOnceAfterAPauseAndNeverMore) {
 
 TEST(CapacityMeter, WhatRunsOutFirstMakesWait) {
     CapacityMeter meter = meter_of(kUnitIn);
-    // 100 events are there at once; 900 more take 0.9 s, and the bytes are nothing.
+    // 100 events pass at once; 900 more take 0.9 s, and the bytes do not matter.
     EXPECT_EQ(meter.admit({.bytes = 10, .events = 1'000}, kAlways, Instant{0}).wait_ms, 900);
     // Bytes 200'010 - 100'000, events one more.
     EXPECT_EQ(meter.admit({.bytes = 200'000, .events = 1}, kAlways, Instant{0}).wait_ms, 901);
@@ -165,7 +165,7 @@ TEST(CapacityMeter, NegativeLoadsGiveNothingBack) {
 TEST(CapacityMeter, WhatIsOwedIsPaidBackAtTheNewRateWhenUnitsChange) {
     CapacityMeter meter = meter_of(kUnitIn);
     EXPECT_EQ(meter.admit({.bytes = 4'100'000}, kAlways, Instant{0}).wait_ms, 4'000);
-    // After a second three MB are owed. At two units they take a second and a half.
+    // After a second, three MB are still owed. At two units they take a second and a half.
     meter.set_rate(times(kUnitIn, 2), Instant{1'000});
     EXPECT_EQ(meter.admit({}, kAlways, Instant{1'000}).wait_ms, 1'500);
     EXPECT_EQ(meter.admit({.bytes = 2'000'000}, kAlways, Instant{1'500}).wait_ms, 2'000);

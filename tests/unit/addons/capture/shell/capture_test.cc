@@ -24,7 +24,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-/// The steps are taken by the test.
+/// The test takes the steps.
 class OneWorker final : public Executor {
   public:
     std::unique_ptr<Worker> start(std::string_view, Step step) override {
@@ -402,7 +402,7 @@ class CaptureUnderFaults : public CaptureTest {
     }
     const std::vector<std::int64_t> all_ = {0, 1, 2, 6, 7, 8, 9, 10};
 
-    /// Another broker begins on what was left, and everything is captured once.
+    /// Another broker begins with the files that are left, and captures everything once.
     void expect_all_from(std::unique_ptr<test::MemoryFileSystem> left, const std::string& told) {
         capture_.reset();
         files_ = std::move(left);

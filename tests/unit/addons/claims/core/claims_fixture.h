@@ -17,7 +17,7 @@ namespace partita::claims {
 
 inline const TopicId kOrders{{1}};
 
-/// A coordinator with its log, which it can be rebuilt from.
+/// A coordinator with the log from which it can be rebuilt.
 class ClaimsStore {
   public:
     Now now{Instant{5'000}, TimestampMs{1'700'000'000'000}};
@@ -44,7 +44,7 @@ class ClaimsStore {
         core_->topic_deleted({.name = "orders", .topic_id = id}, now, effects);
         persist(effects);
     }
-    /// A new process: what no record says is gone, and the monotonic clock begins anew.
+    /// Starts a new process: it knows only what records say, and its monotonic clock begins anew.
     void restart() {
         core_ = std::make_unique<ClaimCoordinator>();
         now.monotonic = Instant{10};
@@ -95,7 +95,7 @@ class ClaimsStore {
                                        .wishes = {{{"orders", partition}, kOrders, Offset{offset}, offset}}})
             .outcomes.at(0);
     }
-    /// Null: nobody ever claimed it.
+    /// Null: no client ever claimed it.
     [[nodiscard]] const Claim* claim_of(std::int32_t partition) const {
         const ClaimCoordinator::Group* group = core_->find("billing");
         if (group == nullptr || !group->claims.contains({"orders", partition})) {

@@ -47,7 +47,7 @@ TEST_F(Resources, ClaimsNeedTheTopicToo) {
     rules_.allows_all = false;
     rules_.allowed = access::kReadGroup;
     rules_.allowed_name = "g";
-    // Also of a topic that is not there: whether it is, is not told.
+    // The answer is the same for an unknown topic: the broker does not reveal whether the topic exists.
     for (const std::string_view topic : {"t", "no"}) {
         const auto refused = change("/v1/groups/g/claims",
                                     R"({"owner": "w", "claims": [{"partition": 0, "topic": ")" + std::string(topic) + R"("}]})");

@@ -1,4 +1,4 @@
-// The facts of the service, one by one: what docs/eventhubs.md tells of it.
+// Tests the facts of the service one by one, as docs/eventhubs.md lists them.
 
 #include "broker/addons/profile/core/profile.h"
 
@@ -52,7 +52,7 @@ TEST(EventHubs, WhatKafkaHasDroppedMeanwhileIsNotOffered) {
         const auto versions = profile.versions_of(offered.key);
         const Versions ours = find_api(offered.key)->versions;
         if (offered.key == ApiKey::offset_for_leader_epoch) {
-            // Version 0 alone, which Kafka 4 does not speak any more.
+            // The service has version 0 alone, which Kafka 4 no longer speaks.
             EXPECT_FALSE(versions);
             continue;
         }

@@ -1,4 +1,4 @@
-// Avro's values: vectors of two other libraries (fastavro 1.13 and Apache's own for Python), and what is refused.
+// Tests Avro's values: vectors of two other libraries (fastavro 1.13 and Apache's own for Python), and values that are refused.
 
 #include "broker/addons/schemas/core/avro.h"
 

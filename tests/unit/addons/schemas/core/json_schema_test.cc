@@ -1,4 +1,4 @@
-// Which schemas are of JSON Schema, and what its values may be.
+// Tests which schemas count as JSON Schema, and which values they allow.
 
 #include "broker/addons/schemas/core/json_schema.h"
 

@@ -101,7 +101,7 @@ TEST(SchemaRegistry, WhenItCannotBeAskedThatIsToldApart) {
     fake.answers["/schemas/ids/1"] = {401, "who are you?"};
     EXPECT_TRUE(registry.by_id(1).error().is_unreachable);
     EXPECT_EQ(registry.by_id(1).error().message, "the schema registry answers 401 to /schemas/ids/1: who are you?");
-    // It is asked again: it may come back.
+    // The client asks again: the schema may come back.
     fake.answers["/schemas/ids/1"] = {200, R"({"schema":"\"int\""})"};
     EXPECT_TRUE(registry.by_id(1));
 }
@@ -148,7 +148,7 @@ TEST(SchemaRegistry, AValueOfAJsonSchemaIsTheJsonBehindItsIdAndWhatTheSchemaRefe
     EXPECT_THAT(fake.asked, ElementsAre("/schemas/ids/3"));
     const auto schema = registry.by_id(3);
     ASSERT_TRUE(schema);
-    // Digits and spaces stay as they were said.
+    // Digits and spaces stay as they were written.
     EXPECT_EQ(*encode(**schema, R"({ "b": 1, "a": [1.50] })"), bytes);
     EXPECT_EQ(encode(**schema, "{").error(), "it is no JSON");
     EXPECT_EQ(encode(**schema, "1", "Message").error(), "a schema of JSON has no messages");
@@ -167,7 +167,7 @@ TEST(SchemaRegistry, JsonIsRegisteredAsSuch) {
 TEST(SchemaRegistry, GreetingItTellsWhetherItCanBeAskedAndNothingElse) {
     FakeRegistry fake;
     Registry registry = fake.open();
-    // An old one does not know the question; one may not answer it to everybody.
+    // An old registry does not know the question, and another one may not answer it to everybody.
     EXPECT_TRUE(registry.greet());
     fake.answers["/schemas/types"] = {403, R"({"message":"Forbidden"})"};
     EXPECT_TRUE(registry.greet());
