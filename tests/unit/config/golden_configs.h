@@ -13,7 +13,7 @@
 #include "broker/config/describe_configs.h"
 #include "tests/support/tests_directory.h"
 
-/// Facts about configs from a running Apache Kafka 4.3.1 (tests/golden/configs/README.md), and ours in the same form.
+/// Facts about configs from a running Apache Kafka 4.3.1 (tests/golden/configs/README.md), and this broker's in the same form.
 namespace partita::config {
 
 inline std::string golden_path(const std::string& file) { return (test::tests_directory() / "golden/configs" / file).string(); }

@@ -66,12 +66,13 @@ TEST(GoldenConfigs, ValuesAreParsedPrintedAndRefusedAsByKafka) {
     }
 }
 
-// Starts that Kafka refuses and this broker does not, or the other way round, each for a reason.
+// Starts that Kafka refuses and this broker does not, or the other way round, each with its reason.
 std::string start_departure(const std::string& given) {
     static const std::map<std::string, std::string> kDepartures = {
-        // A wildcard without advertised.listeners is told to nobody here: clients hear the address they came to.
+        // This broker tells no client about a wildcard without advertised.listeners: clients hear the address to which they
+        // connected.
         {"listeners\tPLAINTEXT://0.0.0.0:9092,CONTROLLER://:9093", "OK"},
-        // There is no controller socket.
+        // This broker has no controller socket.
         {"listeners\tPLAINTEXT://:9092", "OK"},
         {"process.roles\tbroker", "OK"},
         {"controller.quorum.voters\t2@h:1", "OK"},
@@ -83,7 +84,7 @@ std::string start_departure(const std::string& given) {
         {"listeners\tPLAINTEXT://h:-1,CONTROLLER://:9093",
          "Error creating broker listeners from '[PLAINTEXT://h:-1, CONTROLLER://:9093]': Port -1 of "
          "PLAINTEXT://h:-1 is out of range, it must be from 0 to 65535"},
-        // No classes are loaded.
+        // This broker loads no classes.
         {"principal.builder.class\t", "OK"},
         // The last of two equal names wins everywhere else.
         {"listener.security.protocol.map\tA:PLAINTEXT,a:SSL,PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT", "OK"},

@@ -20,7 +20,7 @@ class FetchWaitersTest : public ::testing::Test {
     WaiterId add(Waited partitions, std::int64_t missing_bytes, Instant deadline) {
         return waiters.add({.partitions = std::move(partitions), .missing_bytes = missing_bytes, .deadline = deadline});
     }
-    /// Reads committed records, of a partition that it saw up to `stable_end`.
+    /// A wait for committed records, in a partition that the reader saw up to `stable_end`.
     static FetchWaiters::Wait committed(Offset stable_end, bool is_stable, std::int64_t missing_bytes = 1) {
         return {.partitions = {{.partition = kFirst, .countable_bytes = 1000, .stable_end = stable_end, .is_stable = is_stable}},
                 .missing_bytes = missing_bytes,
@@ -146,7 +146,7 @@ TEST_F(FetchWaitersTest, WhatATransactionHidesWakesNobodyWhoReadsCommittedRecord
 
 TEST_F(FetchWaitersTest, HiddenRecordsThatShowLetTheirReaderLook) {
     const WaiterId first = waiters.add(committed(Offset{5}, false));
-    // The older of two transactions ended, then the newer one did.
+    // The older of two transactions ended, and then the newer one.
     EXPECT_THAT(grow({.bytes = 80, .stable_end = Offset{7}, .is_stable = false}),
                 ElementsAre(FetchWaiters::Woken{first, FetchWaiters::Reason::look}));
     waiters.resume(first, committed(Offset{7}, false));

@@ -17,7 +17,7 @@
 namespace partita::assignors {
 namespace {
 
-/// A group that owns what a GroupSpec borrows.
+/// A group that owns the data that a GroupSpec borrows.
 struct TestGroup {
     std::vector<GroupSpec::Topic> topics;
     std::vector<std::vector<std::uint32_t>> subscriptions;
@@ -56,7 +56,7 @@ struct TestGroup {
         }
         return assignor({wanted, members, is_homogeneous});
     }
-    /// Partitions that stay although they moved away from a member that could have kept them.
+    /// Counts partitions that moved away from a member that could have kept them.
     [[nodiscard]] std::size_t moves(const GroupAssignment& after) const {
         std::size_t moves = 0;
         for (std::size_t i = 0; i < previous.size(); ++i) {
@@ -69,7 +69,7 @@ struct TestGroup {
         }
         return moves;
     }
-    /// Every partition of every subscribed topic has exactly one owner, who wants it.
+    /// Expects that every partition of every subscribed topic has exactly one owner, which wants it.
     void expect_complete(const GroupAssignment& after) const {
         std::map<TopicId, std::vector<bool>> owned;
         for (std::size_t i = 0; i < after.size(); ++i) {
@@ -141,7 +141,7 @@ std::string text(const GroupAssignment& assignment) {
     return out;
 }
 
-/// Groups, and what the assignors of Apache Kafka 4.3.1 made of them.
+/// Groups, and the assignments that Apache Kafka 4.3.1 made for them.
 struct Golden {
     std::string assignor;
     TestGroup group;
@@ -253,7 +253,7 @@ TEST(Assignors, ThousandMembersAndTenThousandPartitionsAreQuick) {
     }
     for (const Assignor assignor : {assign_uniformly, assign_ranges}) {
         group.previous = group.assign(assignor);
-        // One comes, one goes.
+        // One member comes, and one leaves.
         group.previous[17].clear();
         const auto start = test::processor_time_of_thread();
         const GroupAssignment after = group.assign(assignor);

@@ -105,7 +105,7 @@ class ConsumerFixture : public GroupFixture {
         return {{id_of(topic), std::move(indexes)}};
     }
 
-    /// Lets the members beat, each owning what it was told, until nothing changes any more.
+    /// Lets the members send heartbeats, in which each owns what it was told, until nothing changes any more.
     struct Followed {
         std::int32_t epoch = 0;
         Assignment assignment;

@@ -43,7 +43,7 @@ TEST_F(ConsumerHeartbeat, PartitionMovesOnlyWhenItsOwnerSaidThatItLetGo) {
     EXPECT_EQ(second.member_epoch, 3);
     EXPECT_EQ(second.assignment, Assignment());
 
-    // The first member is told to let go, and keeps its epoch until it did.
+    // The coordinator tells the first member to give partitions up, and keeps its epoch until it did.
     const auto told = beat(silent("m1", 2));
     EXPECT_EQ(told.member_epoch, 2);
     EXPECT_EQ(told.assignment, partitions("t", {0, 1}));
@@ -408,7 +408,7 @@ TEST_F(RegexConsumers, ExpressionGoesWithItsLastMember) {
     EXPECT_EQ(coordinator_->dump(), before);
 }
 
-/// Knows all topics but one, and which it was asked about.
+/// A filter that knows all topics but one, and notes which it was asked about.
 class AllButOne final : public TopicFilter {
   public:
     explicit AllButOne(std::string hidden) : hidden_(std::move(hidden)) {}

@@ -41,7 +41,7 @@ TEST_F(Migration, ConsumerMemberUpgradesAClassicGroup) {
     const auto result = beat(joining("new"));
     EXPECT_EQ(result.error, ErrorCode::none);
     EXPECT_THAT(list(), ElementsAre("g consumer Reconciling consumer"));
-    // The classic member is told to rejoin, lets go of two partitions, and goes on with the others.
+    // The coordinator tells the classic member to rejoin; the member gives up two partitions and goes on with the others.
     EXPECT_EQ(heartbeat(old, 1), ErrorCode::rebalance_in_progress);
     auto rejoined = joined(join(classic(old)));
     EXPECT_EQ(rejoined.error, ErrorCode::none);

@@ -45,7 +45,7 @@ inline TopicId topic_id(std::uint8_t number) {
     return id;
 }
 
-/// A record that owns what it speaks of, so that it outlives the effects: the "log".
+/// A record that owns its data, so that it outlives the effects: the "log".
 class StoredRecord {
   public:
     explicit StoredRecord(const Record& record) : record_(record) {
@@ -118,7 +118,7 @@ struct Joining {
     const TopicFilter* may_describe = nullptr;
 };
 
-/// A coordinator with a stepped clock whose records go to a log and whose replies wait for being asked for.
+/// A coordinator with a stepped clock. Its records go to a log, and its replies wait until a test takes them.
 class GroupFixture : public ::testing::Test {
   protected:
     explicit GroupFixture(GroupConfig config = declared_group_config()) : config_(config) { start(); }
@@ -135,7 +135,7 @@ class GroupFixture : public ::testing::Test {
         coordinator_->loaded(now_, effects);
         take(effects);
     }
-    /// Forgets everything that was not written.
+    /// Drops everything that was not written.
     void crash_and_restart() {
         replies_.clear();
         start();
@@ -240,7 +240,7 @@ class GroupFixture : public ::testing::Test {
         return take_reply<OffsetCommitResult>(command.reply_to);
     }
 
-    /// As part of the producer's transaction.
+    /// Commits as part of the producer's transaction.
     OffsetCommitResult commit_in_transaction(std::int64_t producer_id, const Committing& committing) {
         std::vector<OffsetCommit::Partition> partitions;
         for (const auto& [partition, offset] : committing.offsets) {
@@ -419,7 +419,7 @@ class GroupFixture : public ::testing::Test {
         sync_all(ids, generation);
         return ids;
     }
-    /// Followers sync, then the leader (the first) does.
+    /// Lets the followers sync, and then the leader (the first).
     void sync_all(const std::vector<std::string>& ids, std::int32_t generation) {
         std::vector<std::pair<std::string, std::string>> assignments;
         for (const std::string& id : ids) {
@@ -482,7 +482,8 @@ class GroupFixture : public ::testing::Test {
     std::optional<GroupCoordinator> coordinator_;
     std::vector<std::unique_ptr<StoredRecord>> log_;
     test::RecordFollower follower_;
-    /// After every call what is durable is what the records say. Tests turn it off whose groups are so large that it takes long.
+    /// After every call the durable state must follow from the records. Tests with groups so large that this takes long turn it
+    /// off.
     bool follows_records_ = true;
     std::map<std::uint64_t, Result> replies_;
     /// The flag that fetches ask for.

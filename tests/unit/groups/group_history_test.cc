@@ -32,7 +32,7 @@ class ClassicHistory : public ConsumerFixture {
         }
         return known.members()[static_cast<std::size_t>(ownership->owner)].member_id;
     }
-    /// `ids` rejoin, the first is the leader; then each has its share.
+    /// `ids` rejoin with the first as the leader; then each has its share.
     void rejoin(const std::vector<std::string>& ids, const std::vector<std::vector<std::int32_t>>& shares,
                 const std::vector<ReplyToken>& waiting = {}) {
         std::vector<ReplyToken> joins = waiting;
@@ -181,7 +181,7 @@ TEST_F(ClassicHistory, AFollowedPartitionOfKip848HasOneOwnerAfterTheOther) {
     EXPECT_EQ(known.takeovers().back().cause, TakeoverCause::lost);
     EXPECT_EQ(known.takeover_counts().at(static_cast<std::size_t>(TakeoverCause::lost)), 3U);
 
-    // It comes back with an epoch of before.
+    // The member comes back with an earlier epoch.
     EXPECT_NE(beat(silent("m2", keep.mapped().epoch)).error, ErrorCode::none);
     EXPECT_EQ(history().takeover_kinds().at(static_cast<std::size_t>(TakeoverKind::stolen)), 3U);
     EXPECT_NE(beat(silent("m1", 1)).error, ErrorCode::none);

@@ -198,7 +198,7 @@ TEST_F(Join, FirstMemberNeedsTypeAndProtocols) {
 }
 
 TEST_F(Join, UndecodableMetadataIsCarriedAndAnswered) {
-    // Announces two billion topics: the reference leaves such a join without any answer.
+    // The subscription announces two billion topics: Kafka leaves such a join without any answer.
     const std::string nonsense("\0\0\x7f\xff\xff\xff", 6);
     const ReplyToken token = join({.id = fresh_id(), .protocols = {{"range", nonsense}}});
     advance_ms(3'000);

@@ -41,7 +41,7 @@ TEST_F(Sync, FollowersWaitForTheLeadersAssignment) {
 TEST_F(Sync, AssignmentIsWrittenBeforeAnybodyHearsOfIt) {
     const auto ids = joined_group(2);
     const ReplyToken follower = sync(ids[1], 1);
-    // The shell sends replies after the records of the same effects, so both must come out together.
+    // The shell sends replies after the records of the same effects, so one call must return both.
     const std::size_t before = log_.size();
     sync(ids[0], 1, {{ids[0], "L"}, {ids[1], "F"}});
     EXPECT_EQ(log_.size(), before + 1);

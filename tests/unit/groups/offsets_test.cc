@@ -137,7 +137,7 @@ TEST_F(Offsets, PartitionsMayComeInAnyOrderAndTwice) {
 
 TEST_F(Offsets, CommitFindsItsPlaceAfterWhatStoodThereIsGone) {
     commit({.offsets = {{0, 1}, {1, 2}, {2, 3}}});
-    // The partition behind the last commit's, that of the last commit, the topic, the group.
+    // These disappear in turn: the partition behind the last commit's, that of the last commit, the topic, and the group.
     commit({.offsets = {{1, 4}}});
     delete_offsets("g", "topic", {2});
     commit({.offsets = {{1, 5}, {2, 6}}});
@@ -215,8 +215,8 @@ TEST_F(Offsets, DeletedTopicLosesItsOffsets) {
     EXPECT_EQ(last_record<OffsetTombstone>().partition.value, 1);
 }
 
-// As after a start: the process died between the deletion and what takes the commits along, and the catalog has forgotten the
-// name.
+// The state is as after a start: the process died after the deletion of the topic and before the deletion of its commits. The
+// catalog has forgotten the name.
 TEST_F(Offsets, OfATopicThatWasDeletedUnderANameThatIsForgottenGoByItsId) {
     commit({.topic_id = topic_id(1)});
     commit({.topic = "older"});

@@ -1,4 +1,4 @@
-// The index of who reads which topic: random lives of groups, and its bounds.
+// Tests the index of the groups that read each topic: random lives of groups, and the index's bounds.
 
 #include "broker/groups/reader_index.h"
 #include "broker/groups/group_queries.h"
@@ -24,7 +24,7 @@ GroupConfig quick_config() {
 }
 
 /// Groups of both protocols, which change from one to the other, and everything that can happen to them, step by step. After each
-/// step the index is asked and compared, so that every change comes to an index that is up to date.
+/// step the test asks the index and compares, so that every change meets an index that is up to date.
 class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParamInterface<unsigned> {
   protected:
     static constexpr int kSteps = 500;

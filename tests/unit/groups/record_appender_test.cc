@@ -11,7 +11,7 @@
 namespace partita::groups {
 namespace {
 
-/// The batch as the tables would have it.
+/// The batch as the tables would encode it.
 std::vector<std::byte> batch_by_tables(const std::vector<Record>& records, TimestampMs now) {
     BatchBuilder batch;
     ByteBuffer scratch;

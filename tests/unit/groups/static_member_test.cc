@@ -76,7 +76,7 @@ TEST_F(StaticMember, FormerIdIsFencedEverywhere) {
     EXPECT_EQ(synced(sync(ids.follower, 1, {}, "two")).error, ErrorCode::fenced_instance_id);
     EXPECT_EQ(commit({.member = ids.follower, .generation = 1, .instance = "two"}).error, ErrorCode::fenced_instance_id);
     EXPECT_EQ(leave({{ids.follower, "two"}}).members.at(0).error, ErrorCode::fenced_instance_id);
-    // Without saying who it is, the former id is just unknown.
+    // Without the instance id, the former member id is just unknown.
     EXPECT_EQ(heartbeat(ids.follower, 1), ErrorCode::unknown_member_id);
 }
 

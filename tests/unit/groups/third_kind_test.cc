@@ -1,5 +1,5 @@
-// A kind of groups that the broker does not have: what a new one has to bring, and that nothing else is needed. Its members are
-// lodgers, who come by a command of its own, hold one partition of a topic and stay for as long as they paid.
+// Tests what a new kind of groups has to bring, and that it needs nothing else, with a kind that the broker does not have. Its
+// members are lodgers, who come by a separate command, hold one partition of a topic and stay for as long as they paid.
 
 #include <gmock/gmock.h>
 
@@ -24,7 +24,7 @@ using ::testing::IsEmpty;
 
 constexpr std::string_view kTopic = "rooms";
 
-// The records of the kind. It keeps them for itself: a kind of the broker's adds them to `Record` and to the codec.
+// The records of the kind. The test's kind keeps them for itself; one of the broker's adds them to `Record` and to the codec.
 
 class LodgerGroup;
 
@@ -129,7 +129,7 @@ class LodgerGroup final : public GroupKind {
     std::map<std::string, Lodger, std::less<>> lodgers_;
 };
 
-/// A command of its own, answered by a result that there is already.
+/// A separate command, answered by an existing result.
 struct Lodge {
     std::string_view group_id;
     std::string_view member_id;

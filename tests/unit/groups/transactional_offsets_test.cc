@@ -1,4 +1,4 @@
-// Offsets that are committed as part of a transaction (TxnOffsetCommit).
+// Tests offsets that are committed as part of a transaction (TxnOffsetCommit).
 
 #include <gmock/gmock.h>
 
@@ -219,7 +219,7 @@ TEST_F(TransactionalOffsets, OfAClassicGroupAreCheckedWhenTheySayWhoTheyAre) {
     EXPECT_EQ(commit_in_transaction(1, {.member = member, .generation = 1}).error, ErrorCode::none);
     EXPECT_EQ(commit_in_transaction(1, {.member = member, .generation = 2}).error, ErrorCode::illegal_generation);
     EXPECT_EQ(commit_in_transaction(1, {.member = "nobody", .generation = 1}).error, ErrorCode::unknown_member_id);
-    // Old producers do not say it.
+    // Old producers do not send the generation.
     EXPECT_EQ(commit_in_transaction(1, {}).error, ErrorCode::none);
     EXPECT_EQ(commit({}).error, ErrorCode::unknown_member_id);
 }

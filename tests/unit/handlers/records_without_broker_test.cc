@@ -1,4 +1,4 @@
-// Produce and Fetch with logs and a table of topics, and nothing else of a broker.
+// Tests Produce and Fetch with logs and a table of topics, and nothing else of a broker.
 
 #include <gmock/gmock.h>
 
@@ -47,7 +47,7 @@ class RecordsWithoutBroker : public ::testing::Test, private runtime::ReplyRecei
     }
     ~RecordsWithoutBroker() override { world_.turns().first_reactor().remove_receiver(id_); }
 
-    /// Serves the request. Its answer is `answer`, when the turn has ended or before.
+    /// Serves the request. The reply comes to `answer`, at the end of the turn or before.
     template <class Request>
     void serve(void (*handler)(runtime::ClientRequest&, const runtime::RecordServices&), ApiKey key, std::int16_t version,
                const Request& request) {
@@ -208,7 +208,7 @@ TEST_F(RecordsWithoutBroker, AFetchWaitsForRecords) {
     EXPECT_EQ(fetched().high_watermark, 1);
 }
 
-/// A fault as a test of clients could want it. No handler knows of it.
+/// A fault for tests of clients. No handler knows of it.
 class LostDisk final : public logs::AppendStep {
   public:
     [[nodiscard]] logs::Outcome admit_batch(const logs::AppendRequest&, const logs::Append&, logs::Turn&) override {

@@ -17,7 +17,7 @@ namespace partita::handlers {
 namespace {
 
 TEST(Registry, EveryServedApiHasAHandlerVersionsAndAnOperation) {
-    // Handshakes come before authentication; the owners of a token decide about it.
+    // Handshakes come before authentication; for tokens, their owners decide.
     const std::set<ApiKey> without{ApiKey::sasl_handshake, ApiKey::api_versions, ApiKey::sasl_authenticate,
                                    ApiKey::renew_delegation_token, ApiKey::expire_delegation_token};
     EXPECT_FALSE(served_apis().empty());
@@ -44,7 +44,7 @@ TEST(Registry, NoRowAsksForAnOperationThatItsResourceDoesNotKnow) {
         std::set<std::string> seen;
         for (const access::Need& need : row.needs) {
             EXPECT_TRUE(is_known(need.permission)) << row.api().name << " " << to_text(need);
-            // Kafka asks for DELETE on the cluster, which no ACL can grant by that name: only ALL does, and `super.users`.
+            // Kafka asks for DELETE on the cluster, which no ACL can grant by that name: only ALL and `super.users` do.
             const bool is_delete_of_cluster = need.or_on_cluster && need.or_on_cluster->operation == access::Operation::erase;
             EXPECT_EQ(is_delete_of_cluster, need.or_on_cluster && row.key == ApiKey::delete_topics) << row.api().name;
             EXPECT_TRUE(!need.or_on_cluster || is_delete_of_cluster || is_known(*need.or_on_cluster))

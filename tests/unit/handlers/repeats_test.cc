@@ -1,4 +1,4 @@
-// Requests that name the same thing very often: the reply is no multiple of what there is.
+// Tests requests that name the same thing very often: the reply must not become a multiple of the data.
 
 #include "broker/handlers/repeats.h"
 

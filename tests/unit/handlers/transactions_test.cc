@@ -550,7 +550,7 @@ TEST_F(Transactions, TransactionsAreDescribedOneByOne) {
     EXPECT_EQ(reply.transaction_states[2].error_code, ErrorCode::invalid_request);
 }
 
-// As Kafka does it; but a reply is not any multiple of what there is.
+// Kafka repeats them as well, but this broker's reply must not grow without a limit.
 TEST_F(Transactions, WhatIsNamedSeveralTimesIsDescribedAsOftenUpToAHundredTimes) {
     using Topic = DescribeProducersRequest::TopicRequest;
     ASSERT_NO_FATAL_FAILURE(make_all());
@@ -574,7 +574,7 @@ TEST_F(Transactions, WhatIsNamedSeveralTimesIsDescribedAsOftenUpToAHundredTimes)
     EXPECT_EQ(producers.topics[1].partitions[0].partition_index, 1);
 }
 
-// A comparison of each with each would keep everybody waiting for minutes.
+// Comparing each filter with each would hold up every client for minutes.
 TEST_F(Transactions, VeryManyFiltersAreNoBurden) {
     ASSERT_NO_FATAL_FAILURE(make_all());
     const Who open = init("x");

@@ -28,7 +28,7 @@ namespace {
 
 constexpr TopicId kNoSuchId{{9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9}};
 
-// Replies that coordinators give later are encoded from a result alone.
+// Coordinators' later replies are encoded from a result alone.
 
 template <class Response, class Request>
 Response decoded(const runtime::Reply& reply, std::int16_t version, Arena& arena) {

@@ -25,7 +25,7 @@ Finding stale_producer(const std::string& client, const std::string& topic = "or
     return insight::make_finding(HazardId::stale_producer, {.topic = topic, .client_id = client}, "condition");
 }
 
-/// Keeps what it is offered, as "opened x".
+/// Keeps the events that it is offered, as "opened x".
 class Listener final : public EventSink {
   public:
     bool offer(const std::string& line) override {

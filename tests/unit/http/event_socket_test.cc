@@ -28,7 +28,7 @@ Finding finding_about(const std::string& client, const std::string& condition = 
     return insight::make_finding(HazardId::stale_producer, {.topic = "orders", .client_id = client}, condition);
 }
 
-/// Sockets of the server's side on a thread of their own; clients are blocking ones on the test's.
+/// The server's sockets run on a separate thread; clients are blocking ones on the test's thread.
 class EventSockets : public testing::Test {
   protected:
     EventSockets() : thread_([this] { context_.run(); }) {}
@@ -55,7 +55,7 @@ class EventSockets : public testing::Test {
         return client;
     }
 
-    /// "opened x" of the next message.
+    /// Returns the next message as "opened x".
     static std::string hear(websocket::stream<tcp::socket>& client) {
         beast::flat_buffer message;
         client.read(message);
@@ -112,7 +112,7 @@ TEST_F(EventSockets, LetAClientGoForWhichAMegabyteWaits) {
     hub_.settle("a", std::vector{finding_about("x")}, {1});
     const auto client = connect();
     EXPECT_EQ(hear(*client), "opened x");
-    // It reads no more; what the system's buffers do not take waits in the broker, up to the bound.
+    // The client reads no more. The broker keeps what the system's buffers do not take, up to the bound.
     const std::string sentence(64 * 1024, 's');
     constexpr int kEvents = 200;
     for (int index = 0; index < kEvents; ++index) {

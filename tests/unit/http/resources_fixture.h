@@ -27,7 +27,7 @@ namespace partita::http {
 
 using nlohmann::json;
 
-/// Allows one permission, on one name, and nothing else; or everything.
+/// Rules that allow one permission on one name and nothing else, or everything.
 class OnePermission final : public access::Rules {
   public:
     bool allows(const access::Requester& requester, access::Permission permission,
@@ -110,7 +110,7 @@ class Resources : public ::testing::Test {
         client_.reset();
         EXPECT_TRUE(broker_->stop());
     }
-    /// The answer when the caller has this permission alone.
+    /// The answer when the caller has only this permission.
     std::shared_ptr<Recorder> ask(Method method, std::string_view path, std::optional<access::Permission> allowed = std::nullopt,
                                   std::string_view name = "t", std::string_view if_none_match = {}) {
         rules_.allowed = allowed;
@@ -119,7 +119,7 @@ class Resources : public ::testing::Test {
         exchange->change_request().if_none_match = if_none_match;
         return answered(exchange, path);
     }
-    /// The answer to a POST, with what the caller may do already.
+    /// The answer to a POST of a caller with the permissions so far.
     std::shared_ptr<Recorder> change(std::string_view path, std::string_view body, std::string_view type = "application/json") {
         auto exchange = std::make_shared<Recorder>(Method::post, path);
         exchange->change_request().body = body;
@@ -153,7 +153,7 @@ class Resources : public ::testing::Test {
     std::optional<LocalRequests> local_requests_;
 };
 
-/// A request, what it needs, and of which name.
+/// A request, the permission that it needs, and on which name.
 struct NeedfulRequest {
     Method method;
     std::string_view path;
@@ -161,7 +161,8 @@ struct NeedfulRequest {
     std::string_view name = "t";
 };
 
-/// Each is refused with what is missing to who may nothing, and served to who may that.
+/// The broker refuses each request of a caller without permissions, and names the missing one. It serves a caller that has that
+/// permission.
 class NeedfulResources : public Resources {
   protected:
     void expect_needs(std::span<const NeedfulRequest> requests) {

@@ -15,7 +15,7 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-/// A session at the other end of a connection; what it is asked for is always a method that the path does not have.
+/// A session at the other end of a connection. The requests always use a method that the path does not have.
 class Sessions : public ::testing::Test {
   protected:
     /// The answer to a request, head and body.
@@ -57,7 +57,7 @@ TEST_F(Sessions, NameTheMethodsOfAPathThatHasOthers) {
 }
 
 TEST_F(Sessions, ShowAndChangeNothingUnderTheNameOfAnotherSite) {
-    // A page of example.org, a name that now leads here: its browser sees one origin.
+    // A page of example.org, a name that now leads to this broker: its browser sees one origin.
     const std::string page = "Host: example.org:8092\r\nOrigin: http://example.org:8092\r\n";
     EXPECT_TRUE(answer_of("POST /v1/topics/orders/nudge", page).starts_with("HTTP/1.1 403 "));
     EXPECT_TRUE(answer_of("GET /v1/findings", "Host: example.org:8092\r\n").starts_with("HTTP/1.1 403 "));
@@ -69,7 +69,7 @@ TEST_F(Sessions, ShowAndChangeNothingUnderTheNameOfAnotherSite) {
 
 TEST_F(Sessions, KnowAnIPv4ClientByItsIPv4Address) {
     asio::io_context context;
-    // It serves both kinds, as the listener does where there is IPv6.
+    // The acceptor serves both kinds, as the listener does with IPv6.
     tcp::acceptor acceptor(context);
     boost::system::error_code error;
     acceptor.open(tcp::v6(), error);

@@ -61,7 +61,7 @@ TEST(Attribution, TwoGroupsOfOneClientIdStayTwo) {
     EXPECT_NE(what_would_tell(found), "");
 }
 
-/// An application that was restarted: one member after the other, and the first one's connection is closed.
+/// An application that was restarted: one member came after the other, and the first one's connection is closed.
 class AttributionOfOneAfterTheOther : public ::testing::Test {
   protected:
     AttributionOfOneAfterTheOther() {
@@ -111,7 +111,7 @@ TEST(Attribution, ReaderOfAnotherProcessThanEveryMemberIsInNoGroup) {
     const std::vector members{member("billing", {span(0)}, connection(3, 4711))};
     EXPECT_EQ(attribute(1, readers, members).kind, Attribution::Kind::no_group);
     EXPECT_EQ(exclusion_of(readers[1], members[0]), Exclusion::other_process);
-    // And it is nobody's rival.
+    // It is not the other reader's rival, either.
     EXPECT_EQ(attribute(0, readers, members).kind, Attribution::Kind::member);
 }
 
@@ -172,7 +172,7 @@ TEST(Attribution, MemberHasTimeToFollowItsAssignment) {
     const GroupMember lost = member("billing", {span(0, 0, 5'000), span(1, 0, 30'000)});
     EXPECT_EQ(exclusion_of(reader(1, {span(0, 0, 5'000 + kHandoverMs), span(1, 0, 30'000)}), lost), Exclusion::none);
     EXPECT_EQ(exclusion_of(reader(1, {span(0, 0, 5'001 + kHandoverMs), span(1, 0, 30'000)}), lost), Exclusion::other_partitions);
-    // It fetches before the assignment was seen here.
+    // The reader fetches before the broker saw the assignment.
     EXPECT_EQ(exclusion_of(reader(1, {span(2, 0, kHandoverMs)}), lost), Exclusion::none);
 }
 

@@ -1,4 +1,4 @@
-// Members that go back over another connection, and those that crash where no offset is.
+// Tests members that go back over another connection, and members that crash where there is no offset.
 
 #include "broker/insight/readers/auto_resets.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 using AutoResetsTest = ConsumerWatchTest;
 
-/// The member of "billing" begins at the end over one connection and goes back over another, before it was told of.
+/// The member of "billing" begins at the end over one connection, and goes back over another before the broker told of it.
 class AutoResetsReturnTest : public AutoResetsTest {
   protected:
     static constexpr ConnectionId kBack{5};
@@ -24,7 +24,7 @@ class AutoResetsReturnTest : public AutoResetsTest {
         wait(500);
     }
     void go_back() { fetch(client_, kBack, kNew, 0); }
-    /// Looks twice in a second for as long as anything can be undecided; the worst that was told.
+    /// Looks twice a second for as long as anything can be undecided; returns the worst severity that was told.
     std::optional<Severity> worst_told() {
         std::optional<Severity> worst;
         for (std::int64_t waited_ms = 0; waited_ms <= 2 * AutoResets::kEvidenceMs; waited_ms += 500) {
@@ -90,8 +90,8 @@ TEST_F(AutoResetsReturnTest, AStrangerWhoReadsFromTheStartAgainAndAgainHidesNoth
     EXPECT_TRUE(finding(HazardId::latest_loses_first_records));
 }
 
-// One client, which moved from one connection to another between the two.
-/// Crashes: a member of "billing" comes, is told that there is no offset, and goes.
+// One client, which moved from one connection to another between the two crashes. In each, a member of "billing" comes, is told
+// that there is no offset, and goes.
 class AutoResetsCrashTest : public AutoResetsTest {
   protected:
     void come() {

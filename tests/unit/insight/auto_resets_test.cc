@@ -16,7 +16,7 @@ TEST_F(AutoResetsTest, CountsExactlyTheRecordsThatLatestSkipped) {
     EXPECT_EQ(lost->severity, Severity::block);
 }
 
-// It resolves localhost for each of its connections anew, and gets either protocol's address.
+// The client resolves localhost anew for each connection, and gets either protocol's address.
 TEST_F(AutoResetsTest, AClientOfThisMachineIsOneByEitherProtocol) {
     const ClientIdentity by_ipv6{client_.client_id, "/0:0:0:0:0:0:0:1"};
     billing().members[0].client_host = by_ipv6.address;
@@ -183,7 +183,7 @@ TEST_F(AutoResetsTest, TheLossOfOnePartitionIsEndedByNobodyElsesReading) {
     EXPECT_FALSE(skipped());
 }
 
-// `kcat -C -o beginning` calls itself what every other librdkafka client does.
+// `kcat -C -o beginning` has the same name as every other librdkafka client.
 TEST_F(AutoResetsTest, AStrangerOfTheSameNameEndsNoLoss) {
     assign_everything();
     start_at_latest(kNew, 7);
@@ -209,7 +209,7 @@ TEST_F(AutoResetsTest, OfTwoGroupsOfOneNameTheProcessTellsWhichSkipped) {
     connections_.is_of(kFetches, 100);
     connections_.is_of({11}, 200);
     connections_.is_of({12}, 200);
-    // Both ask at once, and their requests come mixed.
+    // Both ask at once, and their requests come in mixed order.
     ask("billing", kCoordinator, kNew);
     ask("audit", {11}, kNew);
     watch_.on_list_offsets(client_, kNew, -2, Offset{0});
@@ -370,7 +370,7 @@ TEST_F(AutoResetsTest, AMemberThatComesAgainIsNotTakenForTheOneThatLeft) {
     EXPECT_EQ(lost->count, 7);
 }
 
-// An application that is started again at once: member and connection are others, the name is the same.
+// An application that is started again at once: its member and connection differ, its name is the same.
 TEST_F(AutoResetsTest, WhoLeftIsTiedToItsGroupThoughOneOfItsNameCameAfterIt) {
     assign_everything();
     (void)findings();
@@ -510,7 +510,8 @@ TEST_F(AutoResetsTest, OfABeginningThatHasNoPlaceALaterOneIsNotTold) {
     EXPECT_EQ(lost->count, 5);
 }
 
-// "billing" comes first in the order of names, and of clients: what makes room for others must not be what is known of it.
+// "billing" comes first in the order of names, and of clients. The watch must not make room for others by dropping what it knows
+// about the first.
 TEST_F(AutoResetsTest, OfGroupsWhoseBeginningHasNoPlaceNoSkipIsTold) {
     (void)findings();
     for (std::size_t reader = 0; reader < AutoResets::kPlainStartsMax + AutoResets::kBeginningsMax; ++reader) {

@@ -1,4 +1,4 @@
-// Records of a key that a group has read in another order than they were written in.
+// Tests for records of a key that a group has read in another order than producers wrote them.
 
 #include <algorithm>
 #include <optional>
@@ -22,7 +22,7 @@ TEST_F(ConsumerWatchTest, ACommitBeyondANewRecordBeforeAnOlderOneIsAnInversion) 
     EXPECT_EQ(inversion->examples, (std::vector<ExampleKey>{{"a", kOld, kNew}}));
 }
 
-// H20 says what became of such records.
+// H20 reports such records.
 TEST_F(ConsumerWatchTest, WhatAGroupBeganBehindWasNotReadTooEarly) {
     add_key("skipped", kOld, 0, 95);
     add_key("skipped", kNew, 1, 0);
@@ -53,7 +53,7 @@ TEST_F(ConsumerWatchTest, WhatWasRemovedBeforeItsCommitIsJudgedWasPerhapsNeverRe
     EXPECT_EQ(inversion->examples, (std::vector<ExampleKey>{{"read", kOld, kNew}}));
 }
 
-// It found the log begun later than at 0, so that what lay before was removed when it came.
+// The group found that the log begins later than at 0: the records before were gone when it came.
 TEST_F(ConsumerWatchTest, WhatAGroupThatCameAfterTheGrowthBeganBehindWasNotReadTooEarly) {
     add_key("a", kOld, 0, 95);
     add_key("a", kNew, 1, 0);
@@ -101,7 +101,7 @@ TEST_F(ConsumerWatchTest, AnInversionIsToldUntilTheOlderRecordsAreGone) {
     EXPECT_FALSE(finding(HazardId::inversion_delivered));
 }
 
-// Producers are seen writing records of which nobody knows yet whether they will stand.
+// The broker sees producers write records before it is known whether these will stand.
 TEST_F(ConsumerWatchTest, WhatIsAbortedIsNoInversion) {
     add_key("a", kOld, 0, 95);
     add_key("a", kNew, 1, 0);
@@ -151,7 +151,7 @@ TEST_F(ConsumerWatchTest, WhatStandsInFrontOfAnAbortedRecordIsReadTooLateAsWell)
     EXPECT_TRUE(finding(HazardId::inversion_delivered));
 }
 
-// The application did it all again: it wrote by the old count, aborted, learned of the growth, aborted, and then it worked.
+// The application repeated it: it wrote by the old count, aborted, learned of the growth, aborted, and then succeeded.
 TEST_F(ConsumerWatchTest, ATransactionThatIsRepeatedHidesNoInversion) {
     add_key_in_transaction("a", kOld, 0, 95);
     add_key_in_transaction("a", kOld, 1, 120);
@@ -291,7 +291,7 @@ TEST_F(ConsumerWatchTest, EachStepBackAndForthIsJudged) {
 }
 
 TEST_F(ConsumerWatchTest, AKeyThatAStaleProducerBroughtIsJudgedWhereItsPlaceIsKnown) {
-    // Both records came after the growth: only the partitioner tells that it is what parted them.
+    // Both records came after the growth: only the partitioner shows that the growth parted them.
     std::string key = "a";
     const auto home = [&](std::int32_t count) {
         return partitioners::partition_of(partitioners::Family::murmur2_pos, as_bytes(key), count);
@@ -355,7 +355,7 @@ TEST_F(ConsumerWatchTest, CommitsThatWaitAreBoundedAndWhatWasLeftOutIsSaid) {
     EXPECT_NE(inversion->condition.find("more than could be counted"), std::string::npos);
 }
 
-// The records are read and committed before their keys were looked at.
+// The group reads and commits the records before the broker looked at their keys.
 TEST_F(ConsumerWatchTest, ACommitIsJudgedWhenTheKeysOfItsRecordsWereLookedAt) {
     keys_seen_ = 1;
     commit("billing", {{kOld, Offset{95}}}, nullptr, 1);
@@ -413,7 +413,7 @@ TEST_F(ConsumerWatchTest, APositionThatCameLaterProvesNothingOfTheTimeBefore) {
     EXPECT_FALSE(finding(HazardId::inversion_delivered)) << "it had no position in the old partition then";
 }
 
-// As when more groups commit than the broker remembers to have asked.
+// This happens when more groups commit than the broker remembers having asked.
 TEST_F(ConsumerWatchTest, PositionsThatAreToldAgainChangeNothing) {
     add_key("a", kOld, 0, 95);
     add_key("a", kNew, 1, 0);

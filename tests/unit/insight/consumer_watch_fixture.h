@@ -13,7 +13,7 @@
 
 namespace partita::insight {
 
-/// Connections as a test says they are; those it says nothing of are open, and nobody knows their process.
+/// Connections as a test sets them; the others are open, and their process is unknown.
 class FakeConnections final : public ConnectionDirectory {
   public:
     std::optional<ConnectionFacts> find(ConnectionId connection) const override {
@@ -29,7 +29,7 @@ class FakeConnections final : public ConnectionDirectory {
     }
     bool is_looking_for(ConnectionId connection) const override { return wanted.contains(connection); }
 
-    /// The connection is of that process.
+    /// Sets the process of the connection.
     void is_of(ConnectionId connection, std::int32_t pid) {
         open[connection] = {.id = connection,
                             .process = ProcessIdentity{.pid = pid, .start_ticks = 1, .name = "python3", .program = {}}};
@@ -41,7 +41,7 @@ class FakeConnections final : public ConnectionDirectory {
     std::map<std::pair<std::string, std::string>, ConnectionId> coordinators;
 };
 
-/// Fates as a test says them; what it says nothing of stands.
+/// Fates as a test sets them; other records stand.
 class FakeFates final : public RecordFates {
   public:
     RecordFate of(PartitionIndex partition, Offset offset) const override {
@@ -51,7 +51,7 @@ class FakeFates final : public RecordFates {
     std::map<std::pair<PartitionIndex, Offset>, RecordFate> told;
 };
 
-/// Counts as a test says them, by where they begin; of what it says nothing, each offset is a record.
+/// Counts as a test sets them, by where they begin; otherwise each offset is a record.
 class FakeCounts final : public RecordCounter {
   public:
     RecordCount between(PartitionIndex partition, Offset from, Offset to) override {
@@ -88,7 +88,7 @@ class ConsumerWatchTest : public testing::Test {
         connections_.coordinators[{group, group + "-1"}] = coordinator;
         groups_.push_back(std::move(other));
     }
-    /// It grows again, when the logs end as they are said to.
+    /// The topic grows again, while the logs end where `ends_` says.
     void grow(std::int32_t to) {
         growths_.push_back({growths_.back().new_count, to, now_, ends_});
         watch_.set_growths(growths_);
@@ -120,7 +120,7 @@ class ConsumerWatchTest : public testing::Test {
             all, [&](const Finding& finding) { return finding.id == id && (group.empty() || finding.subject.group == group); });
         return found == all.end() ? std::nullopt : std::optional(*found);
     }
-    /// After so long that everybody who could have begun to read has shown.
+    /// Looks after so long that every reader that could have begun has shown itself.
     std::optional<Finding> skipped(std::string_view group = {}) {
         (void)findings();
         wait(AutoResets::kJudgeMs);
@@ -155,7 +155,7 @@ class ConsumerWatchTest : public testing::Test {
                    .offset = {offset}});
     }
 
-    /// As a batch of a transaction that has this record alone.
+    /// Adds the key as a batch of a transaction that has only this record.
     void add_key_in_transaction(const std::string& key, PartitionIndex partition, std::int32_t epoch, std::int64_t offset) {
         keys_.add({.key = as_bytes(key),
                    .key_hash = std::hash<std::string>()(key),

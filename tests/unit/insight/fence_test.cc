@@ -79,7 +79,7 @@ TEST(FenceMarks, AreThinnedToWaitForMoreNeverForLess) {
         ASSERT_LE(bounded.marks().size(), FenceMarks::kMarksMax);
     }
     for (std::size_t index = 0; index < all.size(); index += 17) {
-        // Just not drained enough for this mark: its first record must be held.
+        // The parent is drained just too little for this mark: the fence must hold its first record.
         const auto held = bounded.first_held(all[index].parent_end - 1);
         ASSERT_TRUE(held.has_value());
         EXPECT_LE(*held, all[index].first);
@@ -99,7 +99,7 @@ TEST(FenceMarks, ForgetsWhatIsGoneAndKeepsWhatCoversTheRest) {
     EXPECT_TRUE(marks.empty());
 }
 
-// Marks are durable before the records that they are of.
+// Marks are durable before their records.
 TEST(FenceMarks, OfRecordsThatWereLostMakeRoomForThoseThatComeInstead) {
     FenceMarks marks;
     marks.add(Offset{0}, Offset{100});
@@ -187,7 +187,7 @@ TEST(Fence, GroupThatWorksGetsAllTheTimeItNeeds) {
     EXPECT_EQ(fence.timeouts(), 0U);
 }
 
-// A group that reads committed records alone is given nothing of a transaction before its end, which may be minutes away.
+// A group that reads only committed records gets nothing of a transaction before its end, which may be minutes away.
 TEST(Fence, GroupThatWaitsForATransactionIsNotSlow) {
     Fence fence = opened();
     fence.mark(partition(6), Offset{0}, Offset{100});
@@ -205,7 +205,7 @@ TEST(Fence, GroupThatWaitsForATransactionIsNotSlow) {
     EXPECT_EQ(fence.timeouts(), 1u);
 }
 
-// Its producer is gone, and no coordinator knows of it.
+// The transaction's producer is gone, and no coordinator knows of it.
 TEST(Fence, TransactionThatNobodyEndsIsWaitedForOnce) {
     Fence fence = opened();
     fence.mark(partition(6), Offset{0}, Offset{100});
@@ -227,7 +227,7 @@ TEST(Fence, TransactionThatNobodyEndsIsWaitedForOnce) {
     EXPECT_EQ(fence.timeouts(), 2u);
 }
 
-// A client of which it is not known which group's it is says how it reads itself, and nothing of how the group does.
+// A client whose group is unknown shows how it reads itself, and nothing about how the group reads.
 TEST(Fence, StrangerWhoWaitsForATransactionTakesNoTimeFromTheGroup) {
     Fence fence = opened();
     fence.mark(partition(6), Offset{0}, Offset{100});
@@ -417,7 +417,7 @@ TEST(Fence, AfterACrashWhatIsNotMarkedWaitsForTheWholeParent) {
     EXPECT_FALSE(judge(fence, 6, 140, 8).held);
 }
 
-// A power failure may take records of the parent that were marked and never acknowledged.
+// A power failure may take records of the parent that the fence marked and the broker never acknowledged.
 TEST(Fence, AfterACrashNothingWaitsForMoreThanTheParentHas) {
     Fence fence = opened();
     fence.mark(partition(6), Offset{0}, Offset{100});

@@ -24,7 +24,7 @@ const TopicId kTopic{{7}};
 const std::string kHost = "/10.0.0.7";
 MemberNames named(std::string_view id) { return {id, std::nullopt, id == "m1" ? "web-1" : "web-2", kHost}; }
 
-/// m1 had partitions 0 to `partitions` - 1 of "t" and was dropped at 100; m2 has them since 200.
+/// m1 had partitions 0 to `partitions` - 1 of "t" and was dropped at 100; m2 has had them since 200.
 GroupHistory taken_over(RebalanceCause departure, std::int32_t partitions = 1) {
     GroupHistory history;
     history.know(named("m1"));
@@ -155,7 +155,8 @@ constexpr std::uint64_t kSpeaker = 1;
 constexpr std::uint64_t kReader = 2;
 constexpr std::uint64_t kOwner = 3;
 
-/// By default that of m1 (client web-1, process 11), which reads by a connection of its own; m2 (web-2, process 22) is the owner.
+/// The suspect is m1 by default (client web-1, process 11), which reads by a separate connection; m2 (web-2, process 22) is the
+/// owner.
 struct Case {
     Suspect suspect{.group = "billing",
                     .member_id = "m1",

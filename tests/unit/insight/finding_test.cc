@@ -27,7 +27,7 @@ TEST(HazardCatalogue, FamiliesAreToldByTheirIds) {
     EXPECT_EQ(family_of(HazardId::two_owners), HazardFamily::group);
     EXPECT_EQ(family_of(HazardId::partitions_flap), HazardFamily::group);
     EXPECT_EQ(family_of(HazardId::capacity_changed), HazardFamily::capacity);
-    // The numbers are kept by scripts: an id that moves to another hazard is an error.
+    // Scripts store the numbers: an id that moves to another hazard is an error.
     EXPECT_EQ(static_cast<int>(HazardId::held_reader), 52);
     EXPECT_EQ(static_cast<int>(HazardId::partitions_flap), 104);
     EXPECT_EQ(static_cast<int>(HazardId::capacity_changed), 201);
@@ -83,7 +83,7 @@ TEST(FindingJson, ShowsKeysThatAreNoTextInHexAndHashesOnRequest) {
     nlohmann::ordered_json object;
     add_key(object, std::string_view("\0\xff", 2), KeyStyle::text);
     add_key(object, "abc", KeyStyle::hashed);
-    // The SHA-256 of "abc" (FIPS 180-2, appendix B.1) begins so.
+    // The SHA-256 of "abc" (FIPS 180-2, appendix B.1) begins with these digits.
     EXPECT_EQ(object.dump(), R"({"key_hex":"00ff","key_hash":"ba7816bf8f01cfea"})");
 }
 

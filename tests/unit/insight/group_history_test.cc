@@ -143,7 +143,7 @@ TEST(GroupHistory, ARebalanceIsToldFromItsCauseToItsEnd) {
     EXPECT_EQ(rebalance.ended, at(2150));
     EXPECT_EQ(rebalance.moved, 1U);
     EXPECT_EQ(history.members()[static_cast<std::size_t>(rebalance.slowest)].member_id, "a");
-    // With the range assignor everybody gives everything up first.
+    // With the range assignor every member gives everything up first.
     EXPECT_TRUE(stands_still(rebalance));
     EXPECT_EQ(history.takeovers().front().unowned_ms, 2050);
 }
@@ -282,7 +282,7 @@ TEST(GroupHistory, WhoReadsTooLateIsKeptWhileThePartitionHasThatOwner) {
     EXPECT_EQ(history.late_readings()[0].first, at(30));
     ASSERT_NE(history.late_reading_of("t", 0), nullptr);
     EXPECT_EQ(history.takeover_kinds()[static_cast<std::size_t>(TakeoverKind::stolen)], 0U) << "reading is no claim";
-    // After a pause it begins anew; and the partition's next owner has nobody yet.
+    // After a pause the count begins anew; and the next owner of the partition has no late reader yet.
     history.note_late_reading("a", "b", late_reading(0, at(20), at(41 + GroupHistory::kLateSpellMs)));
     EXPECT_EQ(history.late_readings()[0].fetches, 2U);
     seal(history, {{"c", {0}}}, at(100'000));

@@ -112,7 +112,7 @@ TEST(Confirmations, SecondIdenticalRequestWithinAMinuteConfirms) {
     Confirmations confirmations;
     EXPECT_FALSE(confirmations.confirm("orders", 12, "kafka-topics", Instant{0}));
     EXPECT_TRUE(confirmations.confirm("orders", 12, "kafka-topics", Instant{kConfirmationMs}));
-    // Spent: the next expansion is judged anew.
+    // The confirmation is used up: the guard judges the next expansion anew.
     EXPECT_FALSE(confirmations.confirm("orders", 12, "kafka-topics", Instant{kConfirmationMs}));
 }
 

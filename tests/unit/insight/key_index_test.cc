@@ -149,7 +149,7 @@ TEST(KeyIndex, RemembersWhereAKeyLayInOneEpochWhenALaterOneWritesOverIt) {
     EXPECT_EQ(past[1].partition, PartitionIndex{3});
     EXPECT_EQ(past[1].last, Offset{20});
     EXPECT_TRUE(index.has_whole_past());
-    // One that lay in one partition only leaves nothing behind.
+    // A key that lay in only one partition leaves nothing behind.
     add(index, 2, 0, 50);
     add(index, 2, 0, 60, false, 1);
     EXPECT_TRUE(index.past(spread(2)).empty());

@@ -1,4 +1,4 @@
-// When what is told of a topic's readers changes by time alone.
+// Tests when the findings about a topic's readers change by time alone.
 
 #include "broker/insight/readers/look_time.h"
 
@@ -94,7 +94,7 @@ class EveryTimeCondition : public ConsumerWatchTest {
                    .is_at_it = true,
                    .silent_from = TimestampMs{now_.value + 77'000}}};
         billing().committed[0] = Offset{100};
-        // A member that crashes, and one that left: until that is forgotten its connection may be its own.
+        // A member that crashes, and one that left: until the watch forgets it, the connection may be its own.
         for (int times = 0; times < 2; ++times) {
             watch_.on_offset_fetch("billing", {40}, true, {"crasher", "/10.0.0.4"}, kNew, kNoOffset, now_);
             watch_.on_leave("billing", "crasher-1", {40}, kNoTimestamp, {"crasher", "/10.0.0.4"},

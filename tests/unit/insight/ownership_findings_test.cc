@@ -21,7 +21,7 @@ TimestampMs moment(std::int64_t ms) { return {1'700'000'000'000 + ms}; }
 MemberNames named(std::string_view id) { return {id, std::nullopt, id == "m1" ? "web-1" : "web-2", "/10.0.0.7"}; }
 const TopicId kHistoryTopic{{7}};
 
-/// m1 had partition 0 of "t", and was dropped; m2 has it since.
+/// m1 had partition 0 of "t" and was dropped; m2 has had it since then.
 GroupHistory taken_over(RebalanceCause departure) {
     GroupHistory history;
     history.know(named("m1"));
@@ -99,7 +99,7 @@ TEST(OwnershipFindings, AHeartbeatOfWhoWasDroppedProvesNoReading) {
     EXPECT_EQ(ids(history, moment(400)), Ids());
 }
 
-/// m1 read "t" 0 from 812 to 900 and so often; it is m2's since moment(200).
+/// m1 read "t" 0 from 812 to 900 in `fetches` fetches; the partition is m2's since moment(200).
 void read_late(GroupHistory& history, std::uint64_t fetches, TimestampMs first, TimestampMs last) {
     LateReading seen;
     seen.topic = "t";
@@ -202,7 +202,7 @@ TEST(OwnershipFindings, StaticMembersThatRestartInASettledGroupDoNotUnsettleIt) 
         EXPECT_EQ(ids(history, moment(now)), Ids()) << now;
     }
     EXPECT_GT(history.rebalances().size(), 10U) << "they are told, all the same";
-    // Those that come while it is not settled anyway are among what kept it so.
+    // Rebalances of a group that is unsettled anyway are among those that kept it so.
     for (int round = 0; round < 12; ++round, now += 6000) {
         history.note(RebalanceCause::joined, named("m2"), moment(now));
         history.settle(kJoining, moment(now));

@@ -1,4 +1,4 @@
-// The picture of keys that move: what it says, as SVG and for a terminal.
+// Tests the picture of keys that move: its content, as SVG and for a terminal.
 
 #include "broker/insight/plan/plan_picture.h"
 
@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// As a broker says it of keys that are placed by a hash modulo the count.
+/// A broker's answer for keys that are placed by a hash modulo the count.
 ordered_json plan_of(std::int64_t from, std::int64_t to, const std::string& topic = "orders") {
     ordered_json plan{{"topic", topic}, {"from", from}, {"to", to}, {"expected_key_share", 0.5}};
     plan["partitions"] = ordered_json::array();
@@ -51,7 +51,7 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-/// Without colours, in characters.
+/// Counts characters, without colours.
 std::size_t columns_of(const std::string& line) {
     std::size_t columns = 0;
     for (std::size_t at = 0; at < line.size(); ++at) {

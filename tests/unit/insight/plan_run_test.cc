@@ -110,7 +110,8 @@ TEST(PlanRun, ReadsRecordsOfEarlierEpochsWithTheirCount) {
     const auto outcome = run_plan(facts, source, {}, nullptr);
     ASSERT_TRUE(outcome.has_value());
     EXPECT_EQ(outcome->plan.partitioner, "murmur2-pos") << outcome->plan.partitioner_explained;
-    // 3 to 4 moves three quarters of the keys, whose older records lie elsewhere now: no finding of scattered keys.
+    // Growing from 3 to 4 moves three quarters of the keys. Their older records now lie elsewhere, which is no finding of
+    // scattered keys.
     EXPECT_EQ(std::ranges::count(outcome->plan.findings, HazardId::key_in_two_partitions, &Finding::id), 0);
     EXPECT_NEAR(static_cast<double>(outcome->census->records_of_older_epochs()), 1500.0, 200.0);
 }

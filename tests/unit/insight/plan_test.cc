@@ -19,7 +19,7 @@ namespace {
 using partitioners::Family;
 using ::testing::HasSubstr;
 
-/// A log in memory, and a plan of it the way the program makes one.
+/// A log in memory, and a plan of it made as the program does.
 class World {
   public:
     World(std::int32_t from, std::int32_t to) {
@@ -223,7 +223,7 @@ TEST(Plan, RandomPlacementOfKeysIsKeysIgnored) {
 
 TEST(Plan, UnknownPartitionerGivesNoVerdict) {
     World world(6, 12);
-    // Every key in one place of its own, by a rule that nobody has.
+    // Every key is in one place only, by a rule that no partitioner has.
     for (int index = 0; index < 600; ++index) {
         world.append((index * 5 + index / 7) % 6, "key-" + std::to_string(index));
     }
@@ -359,7 +359,7 @@ TEST(Plan, ABacklogSaysWhetherItsNumbersAreExact) {
     unread = {.records = 100};
     EXPECT_TRUE(text(world.plan()).starts_with("group late has not read 100 records, and " + std::to_string(moved) + " record"));
     EXPECT_EQ(find(world.plan(), HazardId::backlog_inversion)->numbers.back(), (FindingNumber{"is_exact", 1}));
-    // Some of the offsets have no record: what was read of the keys may have been aborted.
+    // Some of the offsets have no record: the keys that were read may belong to aborted transactions.
     unread = {.records = 99};
     EXPECT_TRUE(
         text(world.plan()).starts_with("group late has not read 99 records, and up to " + std::to_string(moved) + " record"));

@@ -18,7 +18,7 @@ using Counts = std::vector<std::int32_t>;
 using Place = std::function<PartitionIndex(const std::string& key)>;
 
 std::string random_key(std::mt19937_64& random) {
-    // Long enough for the window families to be candidates.
+    // The key is long enough for the window families to be candidates.
     std::string key(16 + random() % 24, '\0');
     for (char& letter : key) {
         letter = static_cast<char>(random());
@@ -32,7 +32,7 @@ Place by_family(Family family, std::int32_t count) {
 
 constexpr std::size_t kRecordBytes = 100;
 
-/// A record that is a visit of its own, as if others had been sent elsewhere since the last one.
+/// A record that counts as a separate visit, as if others had been sent elsewhere since the last one.
 CountProof observe(ProducerEvidence& evidence, const std::string& key, PartitionIndex partition) {
     static std::uint32_t visits = 0;
     return evidence.observe({.key = as_bytes(key),
@@ -63,8 +63,8 @@ TEST(ProducerEvidence, EveryFamilyIsFoundWithItsClassAtEveryCount) {
     }
 }
 
-// The promise of the head comment, over many seeds: the true family always survives, and once something is declared it
-// is the truth. Keys until the decision are as few as they can be.
+// The promise of the head comment, over many seeds: the true family always survives, and every declaration is true. The test
+// decides on as few keys as possible.
 TEST(ProducerEvidence, NeverDeclaresAnythingButTheTruth) {
     int declared = 0;
     int undecided_at_forty = 0;
@@ -89,7 +89,7 @@ TEST(ProducerEvidence, NeverDeclaresAnythingButTheTruth) {
     EXPECT_LE(undecided_at_forty, 1);
 }
 
-// False positives: producers whose partition has nothing to do with any family are never given one.
+// False positives: a producer whose partition has nothing to do with any family must never be given one.
 TEST(ProducerEvidence, RandomPlacementIsNeverTakenForAFamily) {
     for (std::uint64_t seed = 0; seed < 1000; ++seed) {
         std::mt19937_64 random(seed);
@@ -139,7 +139,7 @@ TEST(ProducerEvidence, OneThatLearnsTheNewCountBeforeItIsKnownDoesNotIgnoreKeys)
         for (const std::string& key : keys) {
             observe(evidence, key, by_family(family, 6)(key));
         }
-        // Nobody knew it when its keys moved; more of them tell what it does.
+        // No evidence was kept when its keys moved; further keys show what the producer does.
         produce(evidence, random, 20, by_family(family, 6));
         EXPECT_EQ(evidence.verdict().habit, KeyHabit::hashes);
     }
@@ -231,7 +231,7 @@ TEST(ProducerEvidence, KeysThatKeepPartitionsNobodyKnowsAreCalledChosen) {
     }
 }
 
-// A producer that ignores keys and stays with a partition for a while puts a key that comes again at once where it was.
+// A producer that ignores keys and stays with a partition for a while puts a key that soon comes again where it was.
 TEST(ProducerEvidence, KeysThatComeAgainWithinOneVisitAreNotCalledChosen) {
     std::mt19937_64 random(14);
     ProducerEvidence evidence(Counts{6});
@@ -251,7 +251,7 @@ TEST(ProducerEvidence, KeysThatComeAgainWithinOneVisitAreNotCalledChosen) {
     EXPECT_EQ(evidence.verdict().habit, KeyHabit::unknown);
 }
 
-// The stated bound: whatever is declared of producers that ignore keys, it is never that they choose.
+// The stated bound: a producer that ignores keys is never declared to choose.
 TEST(ProducerEvidence, ProducersThatIgnoreKeysAreNeverCalledChoosing) {
     for (std::uint64_t seed = 0; seed < 500; ++seed) {
         std::mt19937_64 random(seed);

@@ -21,7 +21,7 @@ inline ProducerIdentity client(std::string id, std::string software = "") {
     return {.client_id = std::move(id), .address = "/10.0.0.1", .software_name = std::move(software)};
 }
 
-/// A topic with its log, to which producers with views of their own write.
+/// A topic with its log, to which producers with different partition counts write.
 class TopicWatchTest : public testing::Test {
   protected:
     explicit TopicWatchTest(std::int32_t count = 6) : epochs_{{count, {0}}}, watch_("orders", epochs_, 4096) {

@@ -10,8 +10,8 @@
 namespace partita::insight {
 namespace {
 
-// Seeded producers that refresh their metadata at moments of their own, several expansions, any family. Every finding must
-// be true, every stale producer that sends a moved key must be found, and none may stay once all have switched.
+// Seeded producers that refresh their metadata at different moments, several expansions, any family. Every finding must be true.
+// The watch must find every stale producer that sends a moved key, and no finding may stay once all have switched.
 TEST(TopicWatchSimulation, StaleProducersAreFoundAndNobodyIsAccusedWrongly) {
     std::int64_t stale_findings = 0;
     for (std::uint64_t seed = 0; seed < 60; ++seed) {

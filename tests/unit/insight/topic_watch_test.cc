@@ -155,7 +155,7 @@ TEST_F(TopicWatchTest, ProducersOfOneNameAreToldApartByWhoTheyHaveProvenToBe) {
     send_many(alice, Family::murmur2_pos, 6);
     expand(12);
     send_many(bob, Family::murmur2_pos, 12);
-    // Long after the growth she goes on as if there were six.
+    // Long after the growth, the client goes on as if there were six.
     wait(kMinuteMs);
     send_many(alice, Family::murmur2_pos, 6);
     EXPECT_EQ(watch_.producers().size(), 2U);
@@ -193,7 +193,7 @@ TEST_F(TopicWatchTest, ConnectionsOfOneRecordEachMakeOneProducerThatIsKnown) {
     EXPECT_EQ(reports[0].verdict.habit, KeyHabit::hashes);
     EXPECT_TRUE(reports[0].known_families.contains(Family::crc32_uns));
     EXPECT_FALSE(watch_.is_curious(600'000, now_));
-    // And another partitioner behind the same name is noticed.
+    // The watch also notices another partitioner behind the same name.
     send_many(rdkafka(501), Family::murmur2_pos, 6);
     EXPECT_EQ(ids(), "H08 H09");
 }
@@ -247,7 +247,7 @@ TEST_F(TopicWatchTest, H05ComesWithoutLateProofsWhenNoNewPartitionWasEverUsed) {
     expand(12);
     send_many(rust, Family::xxh32_uns, 6);
     EXPECT_TRUE(finding(HazardId::stale_producer));
-    // From now on keys that prove nothing.
+    // From now on the producer sends keys that prove nothing.
     for (int minute = 0; minute < 20; ++minute) {
         wait(kMinuteMs);
         for (const std::string& key : staying) {
@@ -341,7 +341,7 @@ TEST_F(TopicWatchTest, H09CountsKeysThatWereWrittenAtALaterCountAsWell) {
         };
         const auto go = [&](std::int32_t count) { return partitioners::partition_of(Family::fnv1a_sabs, as_bytes(text), count); };
         const auto is_javas = [&](PartitionIndex partition) { return partition == java(6) || partition == java(12); };
-        // Where it looks as if it had moved, it is left out.
+        // A key that looks as if it had moved is left out.
         apart += (java(6) != go(6) || java(12) != go(12)) && !(is_javas(go(6)) && is_javas(go(12)));
     }
     const auto after = finding(HazardId::key_in_two_partitions);

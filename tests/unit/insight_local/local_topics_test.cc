@@ -40,7 +40,7 @@ TEST(PositionsOfGroups, ComeBesideTheirCommitsAndPassWhatTransactionsLeft) {
         return facts;
     };
     std::vector groups{group({Offset{0}, Offset{1}, Offset{0}}), group({kNoOffset, Offset{0}, kNoOffset}),
-                       // From before the topic had its last partition.
+                       // The commits are from before the topic had its last partition.
                        group({Offset{1}, Offset{2}})};
     logs::DrainedPositions drained;
     pass_what_nobody_reads(topic, drained, groups);

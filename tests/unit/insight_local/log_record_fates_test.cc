@@ -56,13 +56,13 @@ TEST_F(FatesOfRecords, AreThoseOfTheirTransactions) {
     EXPECT_EQ(fate(1), RecordFate::stands);
 }
 
-// The next batch may be of anybody.
+// The next batch may come from any producer.
 TEST_F(FatesOfRecords, OfABatchThatTheCleanerTookAreNotThoseOfTheNextBatch) {
     write(ProducerId{1}, 0);
     write(ProducerId{2}, 0);
     end(ProducerId{1}, ControlRecordType::abort);
     end(ProducerId{2}, ControlRecordType::commit);
-    // The newest batch of a producer stays, if only its header.
+    // The cleaner keeps the newest batch of a producer, if only its header.
     write(ProducerId{1}, 1);
     end(ProducerId{1}, ControlRecordType::commit);
     for (int number = 0; number < 20; ++number) {

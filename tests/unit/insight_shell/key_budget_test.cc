@@ -8,7 +8,7 @@ namespace {
 constexpr double kPercent = 1.5;
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 
-/// Spends what is there.
+/// Spends the whole credit.
 void exhaust(KeyBudget& budget) {
     while (budget.has_credit()) {
         budget.spend(1000);
@@ -18,7 +18,7 @@ void exhaust(KeyBudget& budget) {
 class KeyBudgetTest : public ::testing::Test {
   protected:
     KeyBudgetTest() { budget_.begin(0, kPercent); }
-    /// After a second in which the broker used so much.
+    /// Lets a second pass in which the broker used `process_ns`.
     void earn(std::int64_t process_ns) {
         now_ns_ += kSecondNs;
         process_ns_ += process_ns;

@@ -53,7 +53,7 @@ TEST_F(KeySamplesTest, SamplesComeInTheirOrderWithTheirProducer) {
     EXPECT_EQ(waiting.records, 3u);
     EXPECT_EQ(waiting.samples[0].producer.connection, connection_);
     EXPECT_EQ(waiting.samples[0].producer.client_id, "producer");
-    // An id tells producers apart wherever they connect.
+    // A producer id identifies a producer on every connection.
     EXPECT_EQ(waiting.samples[1].producer.connection, kNoConnection);
     EXPECT_EQ(waiting.samples[1].producer.producer_id, ProducerId{9});
     EXPECT_TRUE(samples_.take().samples.empty());

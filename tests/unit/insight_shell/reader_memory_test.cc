@@ -158,7 +158,7 @@ class NoConnections final : public ConnectionDirectory {
     bool is_looking_for(ConnectionId) const override { return false; }
 };
 
-// The group holds no new partition, in which records wait: in its tenth second after the growth that becomes a finding.
+// The group holds no new partition, though records wait in them: ten seconds after the growth this becomes a finding.
 TEST(ReaderMemories, ChangeByTimeWithTheFirstOfTheirTopics) {
     constexpr std::int64_t kLaterMs = 1000;
     ReaderMemories memories;

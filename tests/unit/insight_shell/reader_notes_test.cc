@@ -7,7 +7,7 @@
 namespace partita::insight {
 namespace {
 
-/// Runs nothing, and counts how often its worker was woken.
+/// Runs nothing, and counts how often its worker is woken.
 class WakesOnly final : public Executor {
   public:
     std::unique_ptr<Worker> start(std::string_view, Step) override { return std::make_unique<Counter>(*this); }

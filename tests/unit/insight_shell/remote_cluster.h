@@ -28,14 +28,14 @@ class RemoteCluster final : public ObservedCluster {
         TopicTraits traits;
     };
 
-    /// It has these groups and topics from now on, at the next sequence.
+    /// The cluster has these groups and topics from now on, at the next sequence.
     std::map<TopicId, Topic> known_topics;
     std::vector<GroupFacts> known_groups;
     std::map<std::pair<std::string, std::string>, ConnectionFacts> members;
     std::set<ConnectionId> wanted;
     std::int64_t sequence = 1;
 
-    /// The topic grows to `count`, when its logs end where they do.
+    /// The topic grows to `count`, and its logs keep their ends.
     GrownTopic grow(const TopicId& id, std::int32_t count, TimestampMs now) {
         Topic& topic = known_topics.at(id);
         EarlierExpansion growth{topic.partition_count, count, now, {}};
@@ -53,7 +53,7 @@ class RemoteCluster final : public ObservedCluster {
     [[nodiscard]] ObservedClients& clients() const override { return clients_; }
 
   private:
-    /// Everything stands: nobody writes transactions there.
+    /// All records stand: the cluster has no transactions.
     class NoTransactions final : public RecordFates {
       public:
         RecordFate of(PartitionIndex, Offset) const override { return RecordFate::stands; }

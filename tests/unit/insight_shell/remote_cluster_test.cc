@@ -1,4 +1,4 @@
-// The observers watch a cluster that is not ours: all that they are told of it are facts.
+// Tests the observers on a cluster that is not ours: they get only facts.
 
 #include "tests/unit/insight_shell/remote_cluster.h"
 
@@ -74,7 +74,7 @@ class ARemoteCluster : public ::testing::Test {
     GroupFacts& billing() { return cluster_.known_groups.front(); }
     void grow(std::int32_t count) { readers_.topic_grew(cluster_.grow(orders_, count, clock_.now().wall)); }
     void settle() { readers_.settle(*cluster_.topics(), clock_.now()); }
-    /// The producer places one key after the other as if the topic had so many partitions.
+    /// The producer places one key after the other as if the topic had `count` partitions.
     void send(std::int32_t count) {
         for (int number = 0; number < 100; ++number) {
             const std::string key = "key-" + std::to_string(number);

@@ -9,7 +9,7 @@ constexpr Instant kFirstRound{1'000'000};
 
 class RoundScheduleTest : public ::testing::Test {
   protected:
-    /// A step of the observer: it comes when it wanted to, and finds that much left. False when no round was due.
+    /// A step of the observer, which comes when it wanted to and finds that much work left. False when no round was due.
     bool step(std::int64_t least_ms = 0, bool has_topics = true) {
         if (next_ != kNever && now_ < next_) {
             now_ = next_;
@@ -23,7 +23,7 @@ class RoundScheduleTest : public ::testing::Test {
         next_ = schedule_.end_step(now_, least_ms);
         return true;
     }
-    /// As if nobody had read for long.
+    /// Passes time as if no client had read for long.
     void come_to_rest() {
         for (int step_count = 0; next_ == kNever || next_ - now_ < RoundPacing::kRestMs; ++step_count) {
             ASSERT_LT(step_count, 100);

@@ -1,4 +1,4 @@
-// Something else than this broker's handlers serves the requests of a Kafka listener.
+// Tests a Kafka listener whose requests are served by something else than this broker's handlers.
 
 #include "broker/kafka/request_server.h"
 
@@ -13,8 +13,7 @@
 namespace partita::kafka {
 namespace {
 
-/// Stands for another cluster: it knows the metadata, later and from another thread, and nothing else; what it does not know the
-/// broker's own handlers serve.
+/// Stands for another cluster. It answers only Metadata, later and from another thread; the broker's own handlers serve the rest.
 class Elsewhere final : public RequestServer {
   public:
     void serve(runtime::RequestContext& context) override {

@@ -1,4 +1,4 @@
-// Appends through the log service, without a broker and without a protocol.
+// Tests appends through the log service, without a broker and without a protocol.
 
 #include "broker/logs/appender.h"
 
@@ -119,7 +119,7 @@ TEST_F(AppenderTest, AWriteThatFailsIsToldToEveryoneWhoStaged) {
     EXPECT_THAT(told_.at(1).outcomes, ElementsAre(Outcome::storage_failed));
 }
 
-/// A fault as a test of clients could want it: a step that no other code knows of.
+/// A fault for tests of clients: a step that no other code knows.
 class FaultStep final : public AppendStep {
   public:
     explicit FaultStep(std::optional<std::int32_t> partition = std::nullopt) : partition_(partition) {}
@@ -212,7 +212,7 @@ TEST_F(AppenderTest, AStepOfATopicIsPassedByItsBatches) {
     EXPECT_THAT(told_.at(1).outcomes, ElementsAre(Outcome::ok));
 }
 
-/// Writes down at which points it is called.
+/// Notes the points at which it is called.
 class NotingStep final : public AppendStep {
   public:
     [[nodiscard]] Outcome admit(AppendRequest&, Turn&) override { return note("admit"); }

@@ -109,7 +109,7 @@ TEST_F(DrainedPosition, OfManyGroupsReadsWhatLiesBetweenThemOnce) {
     append({.records = 1});
     constexpr int kTransactions = 200;
     for (int index = 0; index < kTransactions; ++index) {
-        // Markers only: of one record that is gone nothing is left to give.
+        // There are only markers: nothing is left of a record that is gone.
         end_transaction(ControlRecordType::commit);
     }
     const Offset end = log.high_watermark();

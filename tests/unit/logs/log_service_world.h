@@ -53,7 +53,7 @@ class LogServiceWorld {
         topics_.publish(std::move(table));
     }
 
-    /// Ends the turn: what was staged is written.
+    /// Ends the turn, which writes the staged batches.
     void end_turn() { turns_.first().end_turn(clock_.now()); }
 
     [[nodiscard]] logs::Turn& turn() { return turns_.first(); }

@@ -1,4 +1,4 @@
-// Which node answers for what: one for everything, or several by a plan.
+// Tests which node answers for what: one for everything, or several by a plan.
 
 #include "broker/logs/placement.h"
 

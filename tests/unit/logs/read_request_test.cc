@@ -1,4 +1,4 @@
-// Reads through the log service, without a broker and without a protocol.
+// Tests reads through the log service, without a broker and without a protocol.
 
 #include "broker/logs/read_request.h"
 
@@ -17,7 +17,7 @@ struct Told {
     bool is_nothing = false;
 };
 
-/// A front that notes what it would answer.
+/// A front that notes its answers.
 class NotingRead final : public ReadRequest {
   public:
     NotingRead(Reader& reader, const Client& client, const ReadTerms& terms, std::vector<Told>& told)
@@ -121,7 +121,7 @@ TEST_F(ReadRequestTest, WhoFollowsOrAsksAnotherNodeIsToldThatThisOneDoesNotLead)
     EXPECT_THAT(told_.at(0).outcomes, ElementsAre(Outcome::not_led_here, Outcome::not_led_here));
 }
 
-/// Keeps a partition's records back, all of them but the first so many.
+/// Keeps a partition's records back, except the first few.
 class HoldingStep final : public ReadStep {
   public:
     [[nodiscard]] Offset judge(const ReadRequest&, const Read& read, ReadResult& result, Offset bound, Now) override {

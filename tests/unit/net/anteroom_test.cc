@@ -16,7 +16,7 @@ constexpr Instant kBegin{1'000'000};
 
 class AnteroomTest : public ::testing::Test {
   protected:
-    /// Leaves when it is turned away, as a connection does.
+    /// A client that leaves when it is turned away, as a connection does.
     struct Client final : Anteroom::Guest {
         Client(AnteroomTest& test, std::string name) : test(test), name(std::move(name)) {}
         void turn_away(std::string_view reason) override {

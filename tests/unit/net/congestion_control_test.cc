@@ -1,4 +1,5 @@
-// Connections from this machine are born without pacing: told later, a congestion control no longer ends it (Linux).
+// Tests that connections from this machine begin without pacing: a congestion control that is set later does not end the pacing
+// (Linux).
 
 #include <gmock/gmock.h>
 #include <ifaddrs.h>
@@ -27,7 +28,7 @@ std::string congestion_control_of(int descriptor) {
     return ::getsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size) == 0 ? name.data() : "";
 }
 
-/// A socket as the system makes it.
+/// Returns the congestion control of a new socket.
 std::string usual_congestion_control() {
     const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const std::string name = congestion_control_of(descriptor);
@@ -59,7 +60,7 @@ Sockets sockets_at(std::uint16_t port) {
     return sockets;
 }
 
-/// An address of this machine that is not its loopback's.
+/// Returns an address of this machine that is not on the loopback.
 std::optional<sockaddr_in> own_address() {
     ifaddrs* all = nullptr;
     if (::getifaddrs(&all) != 0) {

@@ -1,4 +1,4 @@
-// Which thread serves a connection, and that its client cannot tell when that changes.
+// Tests which thread serves a connection, and that its client cannot tell when the thread changes.
 
 #include <gmock/gmock.h>
 
@@ -86,7 +86,7 @@ TEST_F(ConnectionMoves, RequestsOfAConnectionThatMovesAreAnsweredOnceAndInOrder)
     connect(kClients);
     ASSERT_EQ(clients_.front()->create_topic("t", kClients).error, ErrorCode::none);
     std::vector<std::string> values;
-    // A request, and half of the next one: a connection is never without something to take along.
+    // Exchanges a request and half of the next one, so that a moving connection always has something to take along.
     const auto exchange = [&] {
         values.push_back("value-" + std::to_string(values.size()));
         const std::string second = values.back() + "b";

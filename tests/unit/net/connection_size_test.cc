@@ -7,9 +7,9 @@
 namespace partita::net {
 namespace {
 
-// With the counts of its shared_ptr a block of 432 bytes of the C library's heap, whose blocks are multiples of 16; the next one
-// is a hundredth more memory of each connection. A reason to need it belongs into docs/performance.md, with what `scripts/bench
-// idle` then says.
+// With the counts of its shared_ptr, a connection takes a block of 432 bytes of the C library's heap, whose blocks are multiples
+// of 16. The next size is a hundredth more memory for each connection. A reason to need it belongs into docs/performance.md, with
+// the new result of `scripts/bench idle`.
 TEST(ConnectionSize, IsWhatWasMeasured) { EXPECT_LE(sizeof(Connection), 408U); }
 
 }  // namespace

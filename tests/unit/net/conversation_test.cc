@@ -41,11 +41,11 @@ runtime::Reply reply_of(std::string_view text, bool close = false) {
     return reply;
 }
 
-/// Plays the connection: hands bytes over in pieces, and takes what is to be sent in pieces.
+/// Plays the connection: hands bytes over in pieces, and takes the bytes to send in pieces.
 class Dialogue : public ::testing::Test {
   protected:
-    /// Receives `bytes`, at most `piece_bytes` at a time, and serves what may be served. False when there was no room, which is
-    /// how TCP pushes back.
+    /// Receives `bytes`, at most `piece_bytes` at a time, and serves the requests that may be served. False when there was no
+    /// room, which is how TCP pushes back.
     bool receive(std::string_view bytes, std::size_t piece_bytes = 1) {
         while (!bytes.empty()) {
             if (!conversation_.may_serve()) {
@@ -208,7 +208,8 @@ TEST_F(Dialogue, AFrameThatTricklesInIsMovedAFewTimesAndNotWithEveryPiece) {
     EXPECT_LE(moves, 8);
 }
 
-/// The room that a new reader gives at last, when `bytes` of each are filled. Whole frames in, if it is used again.
+/// Fills `bytes` of each of `times` rooms, and returns the size of the room that the reader gives then. The bytes must end with a
+/// whole frame if the reader is used again.
 std::size_t room_after(FrameReader& reader, BufferPool& pool, std::size_t frame_bytes, std::size_t bytes, int times) {
     const std::string content = frame(std::string(frame_bytes - kafka::Frames::kSizePrefixBytes, 'x'));
     std::size_t sent = 0;
@@ -476,7 +477,8 @@ TEST_F(Dialogue, WhenItIsOverNothingIsServedOrFilledAndNoBufferIsHeld) {
     EXPECT_EQ(memory_.taken_bytes(), static_cast<std::int64_t>(pool_.pooled_bytes()));
 }
 
-/// Any order of receiving, answering and sending: each request is served once and in order, each is answered once and in order.
+/// Receiving, answering and sending come in any order. Each request is served once and in order, and each is answered once and in
+/// order.
 TEST_F(Dialogue, EveryRequestIsAnsweredOnceAndInOrderWhateverHappensWhen) {
     for (std::uint32_t seed = 1; seed <= 200; ++seed) {
         std::mt19937 chance(seed);
@@ -513,7 +515,7 @@ TEST_F(Dialogue, EveryRequestIsAnsweredOnceAndInOrderWhateverHappensWhen) {
                 case 1:
                     if (!unanswered.empty()) {
                         const auto chosen = unanswered.begin() + static_cast<std::ptrdiff_t>(chance() % unanswered.size());
-                        // Some get no bytes, as a Produce with acks=0.
+                        // Some requests get no bytes, such as a Produce with acks=0.
                         ASSERT_TRUE(fill(*chosen, *chosen % 7 == 3 ? "" : "reply " + std::to_string(*chosen) + ";"));
                         unanswered.erase(chosen);
                     }

@@ -1,5 +1,5 @@
-// A protocol of its own on the listeners, connections and reactors that carry Kafka's: each line is a request, and its echo the
-// reply. No broker and nothing of Kafka is behind it.
+// Tests a separate protocol on the listeners, connections and reactors that carry Kafka's: each line is a request, and its echo
+// the reply. No broker and no Kafka code is behind it.
 
 #include <gmock/gmock.h>
 
@@ -96,7 +96,7 @@ class EchoProtocol : public ::testing::Test {
         });
         server_.start();
         thread_ = std::thread([this] { turns_.first_reactor().run(); });
-        // A limit for what hangs.
+        // The limit ends a wait that hangs.
         const timeval patience{.tv_sec = 60, .tv_usec = 0};
         client_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         ::setsockopt(client_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);

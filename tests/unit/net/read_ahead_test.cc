@@ -1,4 +1,4 @@
-// Readers of records that the page cache does not have: the kernel is asked for what follows before it is sent.
+// Tests readers of records that the page cache does not have: the broker asks the kernel for the next bytes before it sends them.
 
 #include <gmock/gmock.h>
 
@@ -25,7 +25,7 @@ class ReadAhead : public ::testing::Test {
         }
     }
     void TearDown() override { broker_.reset(); }
-    /// A broker that did not write what is there.
+    /// Starts a new broker, which did not write the existing records.
     void restart() {
         ASSERT_TRUE(broker_->stop());
         start();

@@ -1,4 +1,4 @@
-// A connection that rests because of a quota, and what was read from it meanwhile.
+// Tests a connection that rests because of a quota, and the bytes that were read from it meanwhile.
 
 #include <gmock/gmock.h>
 
@@ -14,7 +14,7 @@
 namespace partita::test {
 namespace {
 
-/// Newer ones are refused when the bucket is empty, older ones wait when they emptied it.
+/// The broker refuses newer versions when the bucket is empty; older ones wait after they emptied it.
 constexpr std::int16_t kCreateTopicsVersion = 5;
 
 class RestingConnection : public ::testing::Test {

@@ -144,7 +144,7 @@ TEST_P(TlsTransportTest, AClientMayChangeItsKeysAndNotWithoutEnd) {
             ASSERT_EQ(SSL_do_handshake(&client_->connection()), 1);
         }
     };
-    // As often as he likes, as long as he says something.
+    // The client may change keys as often as it likes, as long as it sends data in between.
     for (int round = 0; round < 3; ++round) {
         change_keys(tls::kRecordsWithoutDataMax);
         ASSERT_TRUE(client_->send("data"));
@@ -162,7 +162,7 @@ TEST_P(TlsTransportTest, SendsPartsOneBehindTheOtherUntilTheSocketIsFullAndGoesO
     bool was_full = false;
     while (sent < text.size()) {
         const std::string_view rest = std::string_view(text).substr(sent);
-        // Small parts, a large one, an empty one; with each call they are cut elsewhere.
+        // Small parts, a large one and an empty one, with different borders in each call.
         const std::array parts{as_bytes(rest.substr(0, 10)), as_bytes(rest.substr(std::min<std::size_t>(10, rest.size()), 0)),
                                as_bytes(rest.substr(std::min<std::size_t>(10, rest.size()), 100'000)),
                                as_bytes(rest.substr(std::min<std::size_t>(100'010, rest.size()), 500'000))};

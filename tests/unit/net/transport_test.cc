@@ -130,7 +130,7 @@ TEST_F(PlainTransportTest, AFileWithoutADescriptorIsSentByReadingIt) {
     EXPECT_EQ(send_from_file(transport, *file, text.size(), 1, scratch).status, Status::file_ended);
 }
 
-/// Takes a few bytes now and then, and has to see all of them, as one that encrypts.
+/// A transport that takes a few bytes now and then and has to see all of them, as one that encrypts.
 class Opaque final : public Transport {
   public:
     static constexpr std::size_t kAtOnce = 700;

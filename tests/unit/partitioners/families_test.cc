@@ -21,7 +21,7 @@ struct GoldenFamily {
     Family family;
     /// One per key of kKeys.
     std::array<Placement, 7> placements;
-    /// Null where the vectors are known for the partitions only.
+    /// Null when the vectors give only the partitions.
     std::optional<std::array<std::uint32_t, 7>> hashes;
 };
 

@@ -195,7 +195,7 @@ TEST(HostileInput, KnownTagMustBeAsLongAsItSays) {
 }
 
 TEST(HostileInput, RepeatedKnownTagKeepsTheLastValue) {
-    // Kafka's generated readers assign again; nothing refuses the repetition.
+    // Kafka's generated readers assign again; they do not refuse the repetition.
     Wire wire = produce_response_head();
     wire.varint(2);
     wire.varint(0).varint(1).varint(1);  // an empty array

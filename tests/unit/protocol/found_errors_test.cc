@@ -1,4 +1,4 @@
-// Which errors a reply gives out, found by the tables of the messages.
+// Tests which errors a reply contains, found by the tables of the messages.
 
 #include "protocol/found_errors.h"
 

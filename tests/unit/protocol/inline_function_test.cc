@@ -1,4 +1,4 @@
-// A function object that is kept without an allocation.
+// Tests a function object that is kept without an allocation.
 
 #include "protocol/inline_function.h"
 

@@ -36,8 +36,7 @@ void MessageGenerator::generate_struct(const Schema& schema, void* out) {
             continue;
         }
         if (below(6) == 0 && !(field.kind == Kind::structure && !field.is_array)) {
-            // Left at its default, where the version can express it: a default may be null in
-            // versions that have no null.
+            // The field keeps its default when the version can express it: a default may be null in versions that have no null.
             const bool null_default = (field.is_array && as<ArrayBase>(member(out, field)).size < 0) ||
                                       (!field.is_array && field.kind != Kind::boolean);
             if (!null_default || field.nullable.contains(version_)) {

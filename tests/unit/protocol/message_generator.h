@@ -7,8 +7,8 @@
 
 namespace partita::testing {
 
-/// Makes messages with all kinds of values from a seed: the same seed gives the same message. Only
-/// fields that the version has are set, so what is made can be encoded in it and decodes equal.
+/// Makes messages with all kinds of values from a seed: the same seed gives the same message. It sets only fields that the
+/// version has, so that a message can be encoded in it and decodes equal.
 class MessageGenerator {
   public:
     MessageGenerator(std::uint64_t seed, Arena& arena) : state_(seed), arena_(arena) {}

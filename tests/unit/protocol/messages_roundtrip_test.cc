@@ -18,7 +18,7 @@ using testing::MessageVersion;
 
 constexpr std::uint64_t kSeedsPerVersion = 25;
 
-/// Bytes in an allocation of exactly their size, so that a sanitizer sees the first byte read too far.
+/// Bytes in an allocation of exactly their size, so that a sanitizer notices the first byte that is read too far.
 class ExactCopy {
   public:
     explicit ExactCopy(Bytes bytes) : memory_(new std::byte[bytes.size()]), size_(bytes.size()) {

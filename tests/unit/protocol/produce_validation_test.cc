@@ -95,7 +95,7 @@ std::vector<Verdict> verdicts_of_a_real_kafka() {
     return verdicts;
 }
 
-/// Where the header says that we differ on purpose: the code that we give.
+/// The code that this broker gives when the header of the file names an intended difference.
 std::optional<int> intended_difference(const std::string& name) {
     constexpr int kInvalidRecord = 87;
     for (const char* different : {"deltas 0,0 plain", "deltas 0,5 gzip", "length mismatch gzip", "overlong varint plain"}) {
@@ -231,7 +231,7 @@ TEST(ProduceValidation, LogRules) {
     Buffer damaged = produced();
     damaged.back() ^= std::byte{1};
     expect_refused(damaged, ProduceError::crc_mismatch, ErrorCode::corrupt_message);
-    // The size is judged before the checksum.
+    // The validator judges the size before the checksum.
     expect_refused(damaged, ProduceError::batch_too_large, ErrorCode::message_too_large, tight);
 
     for (const std::int16_t codec : {5, 6, 7}) {
@@ -386,7 +386,7 @@ TEST(ProduceValidation, TheLogAppendTimeBitIsRefusedWhereKafkaLooksAtIt) {
               "bytes, value=1 "
               "bytes). Producer should not set timestamp type to LogAppendTime.");
 
-    // With CreateTime Kafka judges the time instead and clears the bit.
+    // With CreateTime, Kafka judges the time instead and clears the bit.
     const auto cleared = validate_produced_batch(bytes, rules());
     ASSERT_TRUE(cleared);
     EXPECT_TRUE(cleared->changes_timestamps());

@@ -109,7 +109,7 @@ TEST_P(GoldenBatch, OfTheJavaClientIsRebuiltToTheSameRecords) {
         EXPECT_TRUE(check_crc(parsed(repacked)));
         EXPECT_EQ(parsed(repacked).header.attributes.codec(), target);
         EXPECT_EQ(read_all(repacked), java_records());
-        // Uncompressed there is only one encoding, so it must be the very bytes that Java wrote.
+        // There is only one uncompressed encoding, so it must have the very bytes that Java wrote.
         if (target == Codec::none) {
             EXPECT_EQ(Bytes(repacked).subspan(kBatchHeaderBytes).size(), parsed(golden_batch("java_none")).payload().size());
         }

@@ -32,7 +32,7 @@ TEST(RecycledBlocks, AThreadKeepsNoMoreThanItMay) {
     for (void* block : blocks) {
         Blocks::give_back(block);
     }
-    // The first two are kept; the others went back to the heap, which the sanitizers watch.
+    // The pool keeps the first two; the others went back to the heap, which the sanitizers watch.
     EXPECT_EQ(Blocks::take(), blocks[1]);
     EXPECT_EQ(Blocks::take(), blocks[0]);
     ::operator delete(blocks[0]);

@@ -1,4 +1,4 @@
-// Words that people read: what is near to a misspelt one, and what a terminal may be shown.
+// Tests words that people read: suggestions for a misspelt word, and what a terminal may show.
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 namespace partita::test {
 namespace {
 
-/// Bytes as a file, and the most that anybody read at once.
+/// Bytes as a file; notes the largest single read.
 class ReadBytes final : public File {
   public:
     explicit ReadBytes(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}

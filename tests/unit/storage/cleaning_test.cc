@@ -23,7 +23,7 @@ TEST(KeyOffsets, KnowsTheLastOffsetOfEveryKeyUntilItsMemoryIsUsed) {
     EXPECT_EQ(keys.size(), keys.capacity());
     EXPECT_EQ(keys.size(), 1800u);
     EXPECT_LE(keys.memory_bytes() * 3 / 2, 24u * 3000);
-    // Keys that are known still move.
+    // Known keys still take new offsets.
     EXPECT_TRUE(keys.put(as_bytes("key7"), {offset}));
     EXPECT_EQ(keys.find(as_bytes("key7")), Offset{offset});
     EXPECT_EQ(keys.find(as_bytes("key8")), Offset{8});
@@ -234,7 +234,7 @@ TEST_F(BatchCleanerTest, TheMarkerOfAnAbortedTransactionGoesACleaningAfterItsBat
     EXPECT_TRUE(gone->forgot_abort);
 }
 
-/// Batches of one log, cleaned together again and again as Kafka would.
+/// Batches of one log, which are cleaned together again and again as Kafka would do it.
 class CleanedTransactionsTest : public BatchCleanerTest {
   protected:
     using Log = std::vector<std::vector<std::byte>>;
@@ -362,7 +362,7 @@ TEST_F(CleanedTransactionsTest, TransactionsThatOverlapAreToldApart) {
     EXPECT_EQ(shape(clean_all(log, 1000)), "d-dmdm-mmd");
 }
 
-// A transaction that begins in one segment and ends in a later one: what is expected comes segment by segment.
+// A transaction that begins in one segment and ends in a later one: the cleaner learns of expected aborts segment by segment.
 TEST_F(CleanedTransactionsTest, AbortedTransactionsAreExpectedOnceHoweverManySegmentsTheyReachInto) {
     BatchCleaner one(keys, producers, {.now = {1000}, .delete_retention_ms = 500, .covered_until = {100}});
     std::vector<std::byte> out;
@@ -510,7 +510,7 @@ TEST_F(CleanedLogTest, ADamagedBatchAmongTransactionsLosesNothingOfThem) {
         constexpr std::size_t kLengthAt = 8;
         constexpr std::size_t kEpochAt = 12;
         constexpr std::size_t kMagicAt = 16;
-        // Neither the offset nor the epoch is covered by the checksum; of the epoch nothing can be told.
+        // The checksum covers neither the offset nor the epoch, and nothing shows whether the epoch is right.
         if (at - first_bytes >= kEpochAt && at - first_bytes < kMagicAt) {
             continue;
         }

@@ -1,4 +1,4 @@
-// Directories that Apache Kafka 4.3.1 wrote (tests/golden/segments) are recovered and served.
+// Tests that directories written by Apache Kafka 4.3.1 (tests/golden/segments) are recovered and served.
 
 #include <gtest/gtest.h>
 

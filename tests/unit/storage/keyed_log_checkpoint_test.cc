@@ -281,8 +281,8 @@ TEST_F(KeyedLogCheckpoint, AReaderHoldsTheAbortedTransactionsOfOneReadAlone) {
     EXPECT_LE(most_held, kReadBytes / kBatchHeaderBytes + kProducers);
 }
 
-/// Random appends, folds, kills and power cuts: the replayed state is always what the log and the store
-/// together must say, and with a kill nothing acknowledged is lost.
+/// Random appends, folds, kills and power cuts. The replayed state is always what the log and the store together say, and a kill
+/// loses nothing that was acknowledged.
 TEST_F(KeyedLogCheckpoint, EqualsAMapUnderRandomCrashes) {
     const char* text = std::getenv("SEEDS");
     const std::uint64_t seeds = text == nullptr ? 15 : std::strtoull(text, nullptr, 10);
@@ -295,7 +295,7 @@ TEST_F(KeyedLogCheckpoint, EqualsAMapUnderRandomCrashes) {
         world.vanish();
         world.system.crash_process();
         ASSERT_TRUE(remove_recursively(world.system, "/data").has_value());
-        // Else a power cut could bring the directory of another seed back, beside a store that was made anew.
+        // Otherwise a power cut could bring the directory of another seed back, beside a new store.
         ASSERT_TRUE(world.system.sync_directory("/").has_value());
         world.open();
         // The state after each offset, since a power cut may take the log back to any of them.

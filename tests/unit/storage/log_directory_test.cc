@@ -43,7 +43,7 @@ class LogDirectoryTest : public ::testing::Test {
     const TopicId second_{{4, 5, 6}};
 };
 
-// As Kafka does with stray partitions: what nobody asked to delete is never deleted.
+// As with Kafka's stray partitions, the broker never deletes what no client asked to delete.
 TEST_F(LogDirectoryTest, DataOfAnUnknownTopicIdIsSetAsideAndKept) {
     append(world_.log());
     world_.kill();
@@ -71,7 +71,7 @@ TEST_F(LogDirectoryTest, APartitionThatAnotherHasIsNotClaimed) {
         ASSERT_FALSE(claimed.has_value());
         EXPECT_NE(claimed.error().message.find("t-0"), std::string::npos) << claimed.error().message;
     }
-    // Nothing was claimed of what is free either.
+    // The failed claim took nothing of the free part, either.
     EXPECT_TRUE(world_.directory->claim_range(world_.topic, {0}, {2}, world_.config).has_value());
     EXPECT_EQ(world_.shared_log(), mine);
 }
@@ -185,8 +185,8 @@ TEST_F(LogDirectoryTest, DirectoryOfAKafkaIsKnownAsSuchAfterAPowerFailure) {
     }
 }
 
-// The directory holds its lock while it renames. A first append, which holds that of its log, once waited for it: against the
-// order in which the directory takes the locks of logs, and as long as a disk takes.
+// The directory holds its lock while it renames. A first append holds the lock of its log, and once waited for the directory's
+// lock. That was against the order in which the directory takes the locks of logs, and took as long as a disk does.
 TEST(LogDirectory, FirstAppendWaitsForNoRemovalOfAnotherPartition) {
     std::string place = ::testing::TempDir() + "partita-directory-XXXXXX";
     ASSERT_NE(::mkdtemp(place.data()), nullptr);
@@ -269,7 +269,7 @@ TEST_F(LogDirectoryTest, DeletionThatACrashInterruptedIsFinishedAtTheNextStart) 
     append(world_.log());
     world_.directory->announce_removals(std::span(&first_, 1));
     world_.kill();
-    // The catalog forgot the topic, so nobody claims it.
+    // The catalog forgot the topic, so nothing claims the directory.
     ASSERT_TRUE(world_.directory->remove_announced());
     EXPECT_THAT(world_.directory->unclaimed(), IsEmpty());
     ASSERT_TRUE(world_.directory->purge_removed());
@@ -351,7 +351,7 @@ TEST_F(LogDirectoryTest, CleanStopLeavesNothingToCheckpointAndACrashDoes) {
     EXPECT_THAT(world_.directory->logs_to_checkpoint(), SizeIs(1));
 }
 
-/// Records in a topic, the first of them deleted, all of it in the checkpoint files.
+/// Fills a topic with records and deletes the first of them; the checkpoint files have all of it.
 void LogDirectoryTest::fill_and_checkpoint() {
     for (int i = 0; i < 5; ++i) {
         append(world_.log());
@@ -361,7 +361,7 @@ void LogDirectoryTest::fill_and_checkpoint() {
     ASSERT_TRUE(world_.directory->write_checkpoints());
 }
 
-/// That its one record is there after two kills, and was read; and that its own checkpoint is believed then.
+/// Expects that the topic's one record is there and can be read after two kills, and that its own checkpoint is believed then.
 void LogDirectoryTest::expect_new_topic_to_recover() {
     const auto expect_record = [&] {
         EXPECT_EQ(world_.log().log_start_offset(), Offset{0});

@@ -22,7 +22,7 @@ class LogRecoveryTest : public ::testing::Test {
         EXPECT_TRUE(world.log().append(bytes, {.leader_epoch = {0}, .now = {1}}));
         return std::string(as_text(Bytes(bytes)));
     }
-    /// As if the process had died, with `content` in the log.
+    /// Opens the log as if the process had died with `content` in it.
     void reopen_with(const std::string& content) {
         world.vanish();
         world.system.crash_process();
@@ -100,7 +100,7 @@ TEST_F(LogRecoveryTest, DamagedLengthDoesNotHideGoodBatches) {
     EXPECT_EQ(world.system.content("/data/t-0/" + world.report().set_aside[0]), two + three);
 }
 
-// A record may hold whatever its producer likes. Checking a million such headers would take the CRC of terabytes.
+// A record may hold whatever its producer likes. Checking a million such headers would mean checksums over terabytes.
 TEST_F(LogRecoveryTest, TailFullOfHeadersOfBatchesIsSetAsideAndNotCheckedForEver) {
     const std::string one = append();
     const std::size_t header_bytes = kBatchHeaderBytes;
@@ -269,7 +269,7 @@ TEST_F(LogRecoveryTest, RecoveryPointBehindWhatIsLeftIsNotBelievedAgain) {
     ASSERT_TRUE(world.directory->write_checkpoints());
     reopen_with(first);
     ASSERT_EQ(world.log().log_end_offset(), Offset{3});
-    // They take offsets below the recovery point of before, which vouches neither for their bytes nor their producer.
+    // They take offsets below the earlier recovery point, which vouches neither for their bytes nor for their producer.
     std::string last;
     for (int i = 0; i < 3; ++i) {
         last = append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
@@ -318,7 +318,7 @@ TEST_F(LogRecoveryTest, LessThanTheRecoveryPointVouchedForIsReadAsIfNothingDid) 
         if (i < 4) {
             kept += bytes;
         }
-        // Snapshots at 2 and 5, of which the second tells of what will be gone.
+        // There are snapshots at 2 and 5; the second one describes records that will be gone.
         if (i == 1 || i == 4) {
             ASSERT_TRUE(world.log().checkpoint());
         }

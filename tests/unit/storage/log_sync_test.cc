@@ -93,7 +93,7 @@ TEST_F(LogSyncTest, OnlyACheckpointMakesTheFilesThatAStartTrusts) {
 
 TEST_F(LogSyncTest, TheNamesOfIndexFilesThatACheckpointMakesAreSynced) {
     world_.config->index_interval_bytes = 1;
-    // Its epochs are written, and the names of all files so far are durable.
+    // The log's epochs are written, and the names of all files so far are durable.
     append_to(1);
     ASSERT_TRUE(world_.log().checkpoint());
     append_to(1);
@@ -162,7 +162,8 @@ TEST_F(LogSyncTest, VolumeThatPromisesNothingLeavesEveryLogToItself) {
     append_to(kMany);
     const std::uint64_t singles = world_.system.single_syncs();
     ASSERT_TRUE(sync_all());
-    // The log, its topic's id and the directory of each; the directory of all of them, which is new, and its own name once.
+    // For each log: the log, its topic's id and its directory. Then the directory of all of them, which is new, and its own name
+    // once.
     EXPECT_EQ(world_.system.single_syncs() - singles, 3u * kMany + 2);
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
         world_.lose_power(seed);
@@ -259,8 +260,8 @@ TEST_F(LogSyncTest, DeletedLogsDoNotDisturbTheOthers) {
     EXPECT_EQ(all[2]->recovery_point(), Offset{1});
 }
 
-/// Two batches in each of many logs, of which the first ones are synced; then a stop whose call number `call` fails, like
-/// all after it, and a power loss. False: the stop needed fewer calls.
+/// Writes two batches to each of many logs and syncs the first ones. Then a stop fails at its call number `call` and all later
+/// ones, and the power fails. False: the stop needed fewer calls.
 bool interrupt_stop(std::uint64_t call, bool volume_vouches) {
     StorageWorld world;
     for (std::uint64_t content = 0; content < 2; ++content) {
@@ -280,7 +281,7 @@ bool interrupt_stop(std::uint64_t call, bool volume_vouches) {
     EXPECT_EQ(closed, !reached);
     world.system.heal();
     world.lose_power(call);
-    // When the very last call failed the mark may be there, and then it is true.
+    // When only the very last call failed, the mark may be there, and then it is true.
     const bool was_clean = world.directory->open_report().was_clean;
     EXPECT_TRUE(was_clean || !closed);
     for (int i = 0; i < kMany; ++i) {
@@ -312,7 +313,7 @@ TEST_F(LogSyncTest, BackgroundSyncTellsNobodyAndCountsEveryLog) {
     EXPECT_FALSE(flusher.failure());
 }
 
-// Its records were durable when it was sealed, and the end of its time index was written only then.
+// The segment's records were durable when it was sealed, and the end of its time index was written only then.
 TEST(LogSync, IndexesOfASegmentThatWasSealedAfterItsSyncAreDurableAtTheCheckpoint) {
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
         test::StorageWorld world;
@@ -358,8 +359,8 @@ TEST(LogSync, SegmentThatIsRemovedMeanwhileFailsNoCheckpoint) {
     EXPECT_FALSE(log->needs_checkpoint());
 }
 
-// A topic is deleted while its logs wait. A development build ends where files are closed, which takes the lock of the open
-// files, while the flusher's own is held.
+// A topic is deleted while its logs wait. Closing a file takes the lock of the open files. A development build ends when this
+// happens under the flusher's own lock.
 TEST_F(LogSyncTest, LogsThatTheFlusherLetsGoOfLastAreClosedWithoutItsLock) {
     append_to(2);
     LogFlusher flusher(real_schedule().executor);
@@ -559,7 +560,7 @@ TEST_F(WriteBackTest, ALogThatFitsIntoOnePieceIsOnlySynced) {
     EXPECT_THAT(pieces_, ::testing::IsEmpty());
 }
 
-// The system tells of a failed write-back once, and the sync behind it would hear nothing of it.
+// The system reports a failed write-back once, so a sync after it would not hear of it.
 TEST_F(WriteBackTest, AFailureIsThatOfTheSync) {
     append(2 * kWriteBackBytes);
     on_piece_ = [&] { world_.system.fail_call(1, EIO); };

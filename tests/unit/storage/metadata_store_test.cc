@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 
 using Model = std::map<std::string, std::string>;
 
-/// A directory that goes away with the test.
+/// A directory that the test removes at its end.
 class TemporaryDirectory {
   public:
     TemporaryDirectory() {
@@ -137,7 +137,7 @@ TEST(MetadataStore, EqualsAMapUnderRandomFoldsAndReopening) {
         std::mt19937_64 random(seed);
         TemporaryDirectory directory;
         MetadataStoreOptions options = small_map();
-        // Few hashes, so that long keys collide all the time.
+        // There are few hashes, so that long keys collide all the time.
         options.long_key_hash = [](Bytes key) { return static_cast<std::uint64_t>(key.back()) % 3; };
         auto store = open_store(directory, options);
         std::map<std::string, Model> models;
@@ -287,7 +287,7 @@ TEST(MetadataStore, LoadsOnAnotherThreadWhileTheMapGrows) {
     EXPECT_GT(store->statistics().map_growths, 2u);
 }
 
-/// A child is killed at some moment between and within folds; the parent opens what it left.
+/// The test kills a child at some moment between and within folds; the parent opens what the child left.
 TEST(MetadataStore, KilledProcessLeavesWholeFolds) {
     for (int attempt = 0; attempt < 12; ++attempt) {
         TemporaryDirectory directory;
@@ -375,7 +375,7 @@ TEST(MetadataStore, NothingIsWrittenBeforeTheFirstFold) {
     EXPECT_EQ(load(*open_store(directory), "a-0"), (Model{{"key", "value"}}));
 }
 
-/// Makes the file say that it has another format than ours.
+/// Makes the file state another format than ours.
 void set_format_version(const TemporaryDirectory& directory, char version) {
     std::fstream file(directory.file(), std::ios::in | std::ios::out | std::ios::binary);
     std::string content((std::istreambuf_iterator<char>(file)), {});

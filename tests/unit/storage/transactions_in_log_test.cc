@@ -244,7 +244,7 @@ TEST_F(TransactionsInLogTest, TheStableOffsetWaitsForAMarkerThatIsStagedWhatever
     auto marker = marker_of(1, ControlRecordType::abort);
     const auto staged = world.log().stage(marker, kOfTransactions);
     ASSERT_TRUE(staged);
-    // Nobody could tell readers yet that the transaction is aborted.
+    // No entry could tell readers yet that the transaction is aborted.
     ASSERT_TRUE(*world.log().delete_records_before({1}));
     EXPECT_EQ(world.log().last_stable_offset(), Offset{1});
     EXPECT_TRUE(aborted_from(1, 3).empty());
@@ -353,7 +353,7 @@ TEST_F(TransactionsInLogTest, CleaningKeepsAnAbortUntilNothingIsLeftOfItsTransac
     EXPECT_EQ(aborted_from(0, 100), (std::vector<std::int64_t>{2, 10})) << "the last batches of both producers are there still";
     world.restart_cleanly();
     EXPECT_EQ(aborted_from(0, 100), (std::vector<std::int64_t>{2, 10}));
-    // Nobody knows the producers any more.
+    // The log has forgotten the producers.
     world.log().expire_producers({1'000'000'000'000});
     for (const std::int64_t now : {3000, 4000, 5000}) {
         dirty();
@@ -379,7 +379,7 @@ TEST_F(TransactionsInLogTest, ACleaningStopsAtTheOldestOpenTransaction) {
     EXPECT_EQ(done->clean_until, Offset{6});
 }
 
-// The same through the log as a client's batch, the answer of its coordinator and the marker of an abort meet there.
+// Runs the same through the log, where a client's batch, the answer of its coordinator and the marker of an abort meet.
 TEST_F(TransactionsInLogTest, AMarkerThatOvertakesAnAnswerLeavesNothingOpen) {
     PartitionLog& log = world.log();
     const auto batch_of = [](int sequence) {
@@ -389,7 +389,7 @@ TEST_F(TransactionsInLogTest, AMarkerThatOvertakesAnAnswerLeavesNothingOpen) {
     const auto header = *parse_batch_header(batch);
     const auto verification = log.begin_verification(header, false, {1}).value();
     ASSERT_TRUE(verification);
-    // The coordinator says yes; before that is heard the transaction times out, and its marker is written.
+    // The coordinator says yes. Before the log hears it, the transaction times out and its marker is written.
     end(1, ControlRecordType::abort);
     auto late = kOfTransactions;
     late.verification = *verification;
@@ -397,7 +397,7 @@ TEST_F(TransactionsInLogTest, AMarkerThatOvertakesAnAnswerLeavesNothingOpen) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().failure, AppendFailure::invalid_transaction_state);
     EXPECT_EQ(log.last_stable_offset(), log.high_watermark());
-    // A marker in the same write as the batch: it ends what the batch began.
+    // A marker in the same write as the batch ends the transaction that the batch began.
     late.verification = log.begin_verification(header, false, {1}).value();
     auto abort = marker_of(1, ControlRecordType::abort);
     ASSERT_TRUE(log.stage(batch, late));
@@ -410,8 +410,8 @@ TEST_F(TransactionsInLogTest, AMarkerThatOvertakesAnAnswerLeavesNothingOpen) {
     EXPECT_EQ(aborted_from(0, 100), (std::vector<std::int64_t>{1}));
 }
 
-// A coordinator that ends transactions as fast as it can, and a producer that asks it and writes: whatever comes first, no
-// transaction is open in the log that the coordinator does not know.
+// A coordinator ends transactions as fast as it can, while a producer asks it and writes. In any order, the log has no open
+// transaction that the coordinator does not know.
 TEST_F(TransactionsInLogTest, NoInterleavingLeavesATransactionOpenForGood) {
     PartitionLog& log = world.log();
     std::mutex coordinator;
@@ -422,7 +422,7 @@ TEST_F(TransactionsInLogTest, NoInterleavingLeavesATransactionOpenForGood) {
     int hung = 0;
     std::thread ending([&] {
         for (int round = 0; round < 400; ++round) {
-            // Ends it right after it said that it is open, or after something was written.
+            // Ends the transaction right after the answer that it is open, or right after a write.
             const std::atomic<int>& awaited = round % 2 == 0 ? answered : written;
             const int before = awaited;
             {

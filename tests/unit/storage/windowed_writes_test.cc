@@ -45,7 +45,7 @@ class WindowedWritesTest : public ::testing::Test {
     std::string file(std::string_view name = "00000000000000000000.log") {
         return world_.system.content("/data/t-0/" + std::string(name));
     }
-    /// As few as the contract has them.
+    /// Expects at least the zeros that the contract promises.
     void expect_zeros_behind() {
         EXPECT_GE(file().size(), written_.size());
         EXPECT_LT(file().size(), written_.size() + 2 * Segment::kWindowPaddingBytes);
@@ -396,7 +396,7 @@ TEST_F(FileWindowTest, NoFileGrowsByIt) {
     ASSERT_TRUE(file_->write_at(0, pieces({"x"})));
     auto window = file_->open_window(0, kLength);
     ASSERT_TRUE(window && *window);
-    // Pages that the file does not have are not prepared, and that is nobody's end.
+    // The window does not prepare pages that the file does not have, and the process survives this.
     (*window)->prepare(0, kLength);
     EXPECT_FALSE((*window)->write_at(2 * page, pieces({"lost"})));
     EXPECT_EQ(content(*open("log")), "x");

@@ -22,7 +22,7 @@ std::string jks_error(std::string_view bytes, const StorePasswords& passwords) {
     return contents ? "none" : contents.error();
 }
 
-/// Behind it come the entries.
+/// Returns the beginning of a JKS store, before its entries.
 std::string jks_beginning(std::uint32_t version, std::uint32_t count) {
     std::string bytes(12, '\0');
     auto* const at = reinterpret_cast<std::byte*>(bytes.data());
@@ -51,7 +51,7 @@ TEST(HostileStores, JksIsNotBelievedWhenAnyByteOfItIsAnother) {
 }
 
 TEST(HostileStores, DeclaredLengthsAllocateNothing) {
-    // A certificate of 4 GB, of which nothing is there.
+    // A certificate that claims 4 GB, without any byte of it.
     const std::string entry("\0\0\0\2\0\1a\0\0\0\0\0\0\0\0\0\5X.509\xff\xff\xff\xff", 26);
     EXPECT_THAT(jks_error(jks_beginning(2, 1) + entry, {}), HasSubstr("ends in the middle"));
     EXPECT_THAT(jks_error(jks_beginning(2, kStoreEntriesMax), {}), HasSubstr("ends in the middle"));
@@ -83,7 +83,8 @@ TEST(HostileStores, Pkcs12ThatIsCutOffAnywhereIsRefused) {
     EXPECT_FALSE(parse_pkcs12(as_bytes(std::string(kStoreBytesMax + 1, '\x30')), kPasswords, StoreUse::keys));
 }
 
-/// A store of one certificate whose password is hashed so often, for the MAC (not at all: there is none) and for the encryption.
+/// A store of one certificate. The numbers say how often its password is hashed for the MAC (0: there is no MAC) and for the
+/// encryption.
 std::string pkcs12_with(int mac_iterations, int encryption_iterations) {
     const auto authority = parse_pem_certificates(store_text("ca.pem")).value();
     STACK_OF(PKCS12_SAFEBAG)* bags = nullptr;
@@ -104,8 +105,8 @@ std::string pkcs12_with(int mac_iterations, int encryption_iterations) {
     return bytes;
 }
 
-/// The store that declares more iterations than those it was made with. The number stands in the clear, so nobody need hash to
-/// make such a store.
+/// The store with more declared iterations than it was made with. The number stands in the clear, so that an attacker needs no
+/// hashing to make such a store.
 std::string as_if_8388607(std::string bytes) {
     const std::size_t at = bytes.find(std::string("\x02\x03\x01\x00\x00", 5));
     EXPECT_NE(at, bytes.npos);

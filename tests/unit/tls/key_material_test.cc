@@ -114,7 +114,7 @@ TEST(KeyMaterial, InlinePemIsReadWithItsLinesAndInOne) {
     std::string one_line = store_text("chain.pem");
     std::ranges::replace(one_line, '\n', ' ');
     expect_server(with(given, "ssl.keystore.certificate.chain", one_line));
-    // As a properties file has it, whose lines end with a backslash: all is one line without a space.
+    // The key as in a properties file whose lines end with a backslash: one line without a space.
     std::string joined = store_text("server.key");
     std::erase(joined, '\n');
     expect_server(with(given, "ssl.keystore.key", joined));

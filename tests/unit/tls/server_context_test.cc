@@ -145,7 +145,7 @@ TEST(ServerContext, CipherSuitesHaveJavasNames) {
     EXPECT_STREQ(SSL_get_cipher_name(&tls_13.server()), "TLS_AES_128_GCM_SHA256");
     Handshake other(*context, {.version_max = TLS1_2_VERSION, .ciphers = "ECDHE-ECDSA-AES128-GCM-SHA256"});
     EXPECT_THAT(other.result().reason, HasSubstr("no shared cipher"));
-    // A version for which no suite is left is not offered.
+    // The server does not offer a version for which no suite is left.
     Handshake without_12(*context_with({.cipher_suites = {"TLS_AES_128_GCM_SHA256"}}), {.version_max = TLS1_2_VERSION});
     EXPECT_EQ(without_12.result().status, Status::failed);
 }

@@ -8,7 +8,7 @@
 #include "broker/tls/key_material.h"
 #include "tests/support/tests_directory.h"
 
-/// The stores of `stores/`, which its script makes.
+/// The stores in `stores/`, which the script there makes.
 namespace partita::test {
 
 inline std::string store_path(std::string_view name) {
@@ -17,7 +17,7 @@ inline std::string store_path(std::string_view name) {
 
 inline std::string store_text(std::string_view name) { return tls::read_store_file(store_path(name)).value(); }
 
-/// Configs as they stand in a file, of a listener whose prefix all of them have.
+/// Configs of a listener as they stand in a file, each with the listener's prefix.
 inline tls::StoreConfigs configs_of(std::map<std::string, std::string, std::less<>> given) {
     return {.value = [given](std::string_view key) -> std::optional<std::string> {
                 const auto found = given.find(key);

@@ -62,7 +62,7 @@ class TlsClient {
         const int error = SSL_get_error(connection_.get(), result);
         return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE ? 0 : -1;
     }
-    /// Sends the hello and looks at nothing of what the other side says to it, however quick that is; false when it could not.
+    /// Sends the hello and ignores what the other side answers, however quickly; false when it could not.
     [[nodiscard]] bool say_hello() {
         BIO* const nothing_came = BIO_new(BIO_s_mem());
         BIO_set_mem_eof_return(nothing_came, -1);
@@ -84,7 +84,7 @@ class TlsClient {
         text.resize(result == 1 ? count : 0);
         return text;
     }
-    /// Whether nothing more comes, as was seen when the last was received.
+    /// Whether nothing more comes, as the last receive found.
     [[nodiscard]] bool is_over() const { return is_over_; }
     [[nodiscard]] bool send(std::string_view text) {
         std::size_t count = 0;

@@ -1,4 +1,4 @@
-// Command lines in Kafka's way, rules about them, and the order of Java's maps.
+// Tests command lines in Kafka's way, rules about them, and the order of Java's maps.
 
 #include "broker/tools/options.h"
 

@@ -1,4 +1,4 @@
-// How people write quotas, and which of several counts.
+// Tests how people write quotas, and which of several counts.
 
 #include "broker/tools/quota_text.h"
 
@@ -53,7 +53,7 @@ TEST(QuotaText, EntitiesAreNamedInOneOrder) {
 }
 
 TEST(QuotasInForce, TheMostSpecificOneCounts) {
-    // In the order in which each gives way to the one before it.
+    // Each entity yields to the one before it.
     const std::vector<client::QuotaEntity> order{
         {{"user", "anna"}, {"client-id", "app"}},
         {{"user", "anna"}, {"client-id", std::nullopt}},

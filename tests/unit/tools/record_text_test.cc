@@ -1,4 +1,4 @@
-// Records as text, and text as records.
+// Tests records as text, and text as records.
 
 #include "broker/tools/record_text.h"
 

@@ -1,4 +1,4 @@
-// Times, durations and plans of resets, as Kafka's tools read and write them.
+// Tests times, durations and plans of resets, as Kafka's tools read and write them.
 
 #include "broker/tools/times.h"
 

@@ -66,7 +66,7 @@ TEST_F(EndTransactionTest, IdsAndEpochsOfOthersAreRefused) {
     EXPECT_EQ(state_of("tx"), TransactionState::ongoing);
 }
 
-// The table that Kafka has above `endTransaction`: state, end asked for, whether the epoch is the present one or the one before.
+// The table above Kafka's `endTransaction`: state, requested end, and whether the epoch is the present one or the one before.
 TEST_F(EndTransactionTest, AnEmptyIdIsAbortedByItsEpochAndNotCommitted) {
     const Producer producer = init("tx").producer;
     EXPECT_EQ(end("tx", producer, kCommit).error, ErrorCode::invalid_txn_state);
@@ -195,7 +195,7 @@ TEST_F(EndTransactionTest, TheLastEpochIsFollowedByAnotherProducerId) {
     const auto result = end("tx", last, kCommit);
     EXPECT_EQ(result.producer, (Producer{{1000}, {0}}));
     EXPECT_EQ(markers_of(0), std::vector<std::string>{"commit 500/32767"});
-    // The client did not hear it.
+    // The client did not get the answer.
     EXPECT_EQ(end("tx", last, kCommit).producer, result.producer);
     EXPECT_EQ(end("tx", last, kAbort).error, ErrorCode::invalid_txn_state);
     EXPECT_EQ(add("tx", result.producer, {0}), ErrorCode::none);

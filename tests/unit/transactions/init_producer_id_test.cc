@@ -5,7 +5,7 @@ namespace {
 
 class InitProducerIdTest : public TransactionFixture {
   protected:
-    /// An id whose producer has this epoch, and the epoch before by itself when `last` says so.
+    /// Stores an id whose producer has this epoch, in a transaction of this state.
     void store_with_epoch(std::int16_t epoch, TransactionState state = TransactionState::complete_commit) {
         store(TransactionRecord{.transactional_id = "tx",
                                 .producer = {{500}, {epoch}},
@@ -51,7 +51,7 @@ TEST_F(InitProducerIdTest, AProducerThatRecoversKeepsItsPlace) {
     const Producer first = init("tx").producer;
     const auto second = init("tx", first);
     EXPECT_EQ(second.producer, (Producer{{1000}, {1}}));
-    // It did not hear the answer.
+    // The producer did not get the answer.
     EXPECT_EQ(init("tx", first).producer, second.producer);
     EXPECT_EQ(init("tx", second.producer).producer, (Producer{{1000}, {2}}));
 }
@@ -64,7 +64,7 @@ TEST_F(InitProducerIdTest, AProducerThatAnotherOneReplacedIsFenced) {
 }
 
 TEST_F(InitProducerIdTest, ARepeatedRequestIsNotRecognisedAfterARestart) {
-    // As in Kafka: the epoch before is in no record.
+    // As in Kafka, no record has the epoch before.
     const Producer first = init("tx").producer;
     init("tx", first);
     begin();

@@ -68,14 +68,14 @@ TEST_F(OpenTransactions, AreAbortedAtTheFirstLookAfterTheirTimeout) {
     const Producer producer = init("tx", std::nullopt, 25'000).producer;
     pass(1'000);
     ASSERT_EQ(add("tx", producer, {0}), ErrorCode::none);
-    // Times out 26 s after the start: looks are at 20 and at 30.
+    // The transaction times out 26 s after the start: the coordinator looks at 20 and at 30.
     run_for(28'999);
     EXPECT_EQ(state_of("tx"), TransactionState::ongoing);
     run_for(1);
     EXPECT_EQ(state_of("tx"), TransactionState::complete_abort);
     EXPECT_EQ(markers_of(0), std::vector<std::string>{"abort 1000/1"});
     EXPECT_EQ(add("tx", producer, {0}), ErrorCode::producer_fenced);
-    // To its producer this looks as if it had ended the transaction itself and not heard the answer, as in Kafka.
+    // The producer sees the same as if it had ended the transaction itself and missed the answer, as in Kafka.
     EXPECT_EQ(end("tx", producer, true).error, ErrorCode::invalid_txn_state);
     EXPECT_EQ(end("tx", producer, false).producer, (Producer{producer.id, {1}}));
 }
@@ -111,7 +111,7 @@ TEST_F(OpenTransactions, KeepTheirTimeoutAcrossARestart) {
 TEST_F(OpenTransactions, ThatBeganLaterThanNowLastNoLongerThanTheirTimeout) {
     const Producer producer = init("tx", std::nullopt, 25'000).producer;
     ASSERT_EQ(add("tx", producer, {0}), ErrorCode::none);
-    // The clock was years ahead, and was put right while the broker was down.
+    // The clock was years ahead, and was corrected while the broker was down.
     now_.wall.value -= 5LL * 365 * 24 * 3'600'000;
     begin();
     run_for(29'999);

@@ -130,7 +130,7 @@ TEST_F(TransactionRecordCodec, RefusesWhatNoCoordinatorWrites) {
         return decoded ? std::string() : std::string(decoded.error().field);
     };
     TransactionRecord passing = record();
-    // Nobody is ever seen in these two, so nobody could go on from there.
+    // No coordinator is ever seen in these two states, so none could go on from there.
     passing.state = TransactionState::dead;
     EXPECT_EQ(refusal(passing), "TransactionStatus");
     passing.state = TransactionState::prepare_epoch_fence;
@@ -138,7 +138,7 @@ TEST_F(TransactionRecordCodec, RefusesWhatNoCoordinatorWrites) {
     TransactionRecord without_id = record();
     without_id.producer.id = kNoProducerId;
     EXPECT_EQ(refusal(without_id), "ProducerId");
-    // Ids that were made up: all that are given out are higher than every one that is known.
+    // These ids were made up: every id that is given out is higher than every known one.
     TransactionRecord made_up = record();
     made_up.producer.id = kProducerIdsEnd;
     EXPECT_EQ(refusal(made_up), "ProducerId");

@@ -29,7 +29,7 @@ inline void PrintTo(const Producer& producer, std::ostream* out) { *out << produ
 
 namespace partita::transactions::testing {
 
-/// A marker as it stands in a partition, in words: "commit 1000/0".
+/// A marker of a partition, in words: "commit 1000/0".
 inline std::string marker_text(Bytes bytes) {
     const auto batch = parse_batch(bytes);
     if (!batch) {
@@ -48,8 +48,8 @@ inline std::string marker_text(Bytes bytes) {
            std::to_string(batch->header.producer_id.value) + "/" + std::to_string(batch->header.producer_epoch.value);
 }
 
-/// A coordinator with a log, which keeps records as bytes, and partitions that take markers. After each call what is durable of
-/// the coordinator is compared with that of one which only replays the log.
+/// A coordinator with a log, which keeps records as bytes, and partitions that take markers. After each call its durable state is
+/// compared with that of a coordinator that only replays the log.
 class TransactionFixture : public ::testing::Test {
   protected:
     static constexpr std::int64_t kAbortCheckMs = 10'000;
@@ -68,7 +68,7 @@ class TransactionFixture : public ::testing::Test {
                 .version = version};
     }
 
-    /// A start: a new coordinator replays the log.
+    /// Starts: a new coordinator replays the log.
     void begin() {
         coordinator_ = std::make_unique<TransactionCoordinator>(config_, kCoordinatorEpoch);
         for (const Stored& stored : log_) {
@@ -81,7 +81,7 @@ class TransactionFixture : public ::testing::Test {
         now_.monotonic = now_.monotonic + duration_ms;
         now_.wall.value += duration_ms;
     }
-    /// Time goes on from deadline to deadline, as the shell has it.
+    /// Lets time pass from deadline to deadline, as the shell does.
     void run_for(std::int64_t duration_ms) {
         const Instant end = now_.monotonic + duration_ms;
         for (auto next = coordinator_->next_deadline(); next && *next <= end; next = coordinator_->next_deadline()) {
@@ -142,7 +142,7 @@ class TransactionFixture : public ::testing::Test {
         }
         return ids;
     }
-    /// Puts a record into the log that another broker wrote.
+    /// Puts a record of another broker into the log.
     void store(const Record& record) {
         ByteBuffer buffer;
         const auto encoded = encode_record(record, buffer);
@@ -185,7 +185,7 @@ class TransactionFixture : public ::testing::Test {
         coordinator.replay(**record);
     }
 
-    /// Does what the shell does with effects.
+    /// Carries out the effects, as the shell does.
     void settle() {
         while (!effects_.empty()) {
             Effects effects = std::move(effects_);

@@ -48,7 +48,7 @@ class ProcessFinderTest : public testing::Test {
         return socket;
     }
     LocalConnection ends(std::uint16_t client_port) const { return {"127.0.0.1", client_port, "127.0.0.1", port_}; }
-    /// A child that connects, and lives until its other end of the pipe is closed.
+    /// A child that connects, and lives until the other end of its pipe is closed.
     struct Child {
         pid_t pid = 0;
         std::uint16_t port = 0;
@@ -86,7 +86,7 @@ TEST_F(ProcessFinderTest, TellsTwoProcessesOfOneMachineApart) {
     const auto found = finder_.find(connections);
     ASSERT_TRUE(found[0]);
     ASSERT_TRUE(found[1]);
-    // The child has inherited our socket, and we are older.
+    // The child has inherited this process's socket, and this process is older.
     EXPECT_EQ(found[0]->pid, ::getpid());
     EXPECT_EQ(found[1]->pid, child.pid);
     EXPECT_FALSE(*found[0] == *found[1]);

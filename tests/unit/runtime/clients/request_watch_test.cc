@@ -127,7 +127,7 @@ TEST_F(RequestWatched, AnErrorIsToldWithItsClientAndWhatTheRequestWasAbout) {
     EXPECT_EQ(given.client.principal, "User:ANONYMOUS");
     EXPECT_EQ(report(ApiKey::join_group)->with_errors, 1U);
     EXPECT_FALSE(report(ApiKey::join_group)->latency);
-    // A fetch says itself what it is about.
+    // A fetch reports its subject by itself.
     watch_.note(notes(ApiKey::fetch, 0, ErrorCode::offset_out_of_range), client_, "c", {7}, 0);
     EXPECT_THAT(watch_.errors().errors().back().about, IsEmpty());
 }

@@ -113,7 +113,7 @@ class CoordinatorShardsTest : public ::testing::Test {
         const auto got = shards_->ask(turn(), key, toy::Get{.key = key});
         return got ? got->value : -2;
     }
-    /// For the turn that the next commands belong to.
+    /// Moves the clock for the turn of the next commands.
     void move_clock_to(std::int64_t ms) {
         clock_.ms = ms;
         turns_.first_reactor().refresh_now();
@@ -121,11 +121,11 @@ class CoordinatorShardsTest : public ::testing::Test {
     void await(std::int32_t request, std::string_view key) {
         shards_->execute<note_get>(turn(), key, Call{.correlation_id = request}, toy::Await{.key = key});
     }
-    /// From the shard of "s".
+    /// Sends from the shard of "s".
     [[nodiscard]] std::optional<toy::SendResult> send(std::vector<std::int32_t> partitions) {
         return shards_->ask(turn(), "s", toy::Send{.partitions = std::move(partitions)});
     }
-    /// The next write fails, and no other.
+    /// The next write fails, and no other does.
     void fail_next_write() { world_.system.fail_call(1, EIO); }
     /// The values of a partition's records, in their order.
     [[nodiscard]] static std::vector<std::string> values_of(const Partition& partition) {
@@ -204,7 +204,7 @@ TEST_F(CoordinatorShardsTest, FailedWriteAnswersNobodyWithWhatWasLostAndItsShard
     await(9, "c");
     ASSERT_EQ(shards_->shard_of("a"), shards_->shard_of("c"));
     fail_next_write();
-    // The answers to 7 and 8 were in what could not be written; 9 waited on.
+    // The shard could not write the records behind the answers to 7 and 8; 9 was still waiting.
     shards_->execute<note_put>(turn(), "a", Call{.correlation_id = 8}, toy::Put{.key = "a", .value = 2});
     EXPECT_THAT(answers, ElementsAre(Answer{9, ErrorCode::not_coordinator, -1}, Answer{7, ErrorCode::not_coordinator, -1},
                                      Answer{8, ErrorCode::not_coordinator, 0}));
@@ -380,7 +380,7 @@ TEST_F(CoordinatorShardsTest, WriteToAPartitionThatIsNotThereIsToldAndDoesNotKee
 
 TEST_F(CoordinatorShardsTest, WhatIsOwedIsWrittenAfterARebuildAlsoWhenItsEndCouldNotBeNoted) {
     ASSERT_TRUE(send({0}).has_value());
-    // The record, the write to partition 0, and then the record that nothing is owed any more.
+    // The calls are the record, the write to partition 0, and then the record that nothing is owed any more.
     world_.system.fail_call(3, EIO);
     EXPECT_FALSE(send({0}).has_value()) << "the answer depended on that record";
     EXPECT_EQ(outward_[0]->log->log_end_offset(), Offset{2});

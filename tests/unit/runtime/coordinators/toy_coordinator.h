@@ -14,7 +14,7 @@
 #include "broker/runtime/coordinators/coordinator_shards.h"
 #include "protocol/record_batch_builder.h"
 
-/// The smallest core that asks for everything a core can ask for, to see what the shards make of it.
+/// The smallest core that asks for everything a core can ask for. It shows how the shards answer.
 
 namespace partita::runtime::toy {
 

@@ -26,7 +26,7 @@ std::string encoded(std::int32_t epoch) {
 class FenceFilesTest : public ::testing::Test {
   protected:
     FenceFilesTest() {
-        // The data directory is there and durable before anything is stored in it.
+        // The data directory exists and is durable before a fence is stored in it.
         EXPECT_TRUE(system_.make_directories("/data").has_value());
         EXPECT_TRUE(system_.sync_directory("/").has_value());
     }
@@ -68,7 +68,7 @@ TEST_F(FenceFilesTest, ADamagedFileCostsItsOwnTopicAlone) {
     ASSERT_TRUE(content.has_value());
     content->back() = static_cast<char>(content->back() ^ 1);
     ASSERT_TRUE(replace_file(system_, path_of(id(1)), as_bytes(*content), false).has_value());
-    // Too short for a checksum.
+    // The file is too short for a checksum.
     ASSERT_TRUE(replace_file(system_, path_of(id(3)), as_bytes("abc"), false).has_value());
     const auto loaded = files_.load(kOpened);
     EXPECT_EQ(loaded.size(), 1u);

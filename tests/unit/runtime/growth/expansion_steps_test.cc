@@ -28,7 +28,7 @@ std::vector<Kind> kinds(const std::vector<ExpansionStep>& steps) {
     return kinds;
 }
 
-/// Notes what it is told; the step of index `stop_at` ends otherwise than done.
+/// Notes the steps that it is told; the step with index `stop_at` does not end as done.
 class Recorder final : public ExpansionActions {
   public:
     Recorder(std::size_t stop_at, StepOutcome outcome) : stop_at_(stop_at), outcome_(outcome) {}

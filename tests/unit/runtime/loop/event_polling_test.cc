@@ -1,4 +1,4 @@
-// When a reactor polls before it sleeps.
+// Tests when a reactor polls before it sleeps.
 
 #include "broker/runtime/loop/event_polling.h"
 
@@ -59,7 +59,7 @@ TEST(EventPolling, IsNotWorthwhileWhereAShortWaitFollowsEachLongOne) {
     }
 }
 
-/// After so many short waits it polls again.
+/// Returns after how many short waits it polls again.
 int waits_until_poll(EventPolling& polling) {
     int waits = 0;
     while (!polling.is_worthwhile() && waits < 10 * EventPolling::kPauseWaitsMax) {
@@ -114,7 +114,7 @@ TEST(PollingSeats, AreTakenByNoMoreThanThereAre) {
     EXPECT_FALSE(none.take());
 }
 
-/// Each look at it is so much later than the one before.
+/// A clock that moves by a fixed step with each look at it.
 class SteppingClock final : public Clock {
   public:
     explicit SteppingClock(std::int64_t step_ns) : step_ns_(step_ns) {}
@@ -134,7 +134,7 @@ class SteppingClock final : public Clock {
     std::int64_t ns_ = 0;
 };
 
-/// Is only sent replies.
+/// A client that only receives replies.
 class Client final : public runtime::ReplyReceiver {
   public:
     void fill_slot(std::uint64_t /*slot*/, runtime::Reply&& /*reply*/) override {}
@@ -143,7 +143,7 @@ class Client final : public runtime::ReplyReceiver {
 };
 
 struct Exchange {
-    /// So much later each look at the clock is.
+    /// Time between one look at the clock and the next.
     std::int64_t clock_step_ns = 1'000;
     std::size_t seats = 1;
     std::size_t clients = 1;
@@ -187,7 +187,7 @@ Silence silence_after(const Exchange& exchange) {
     return {clock.looks - silence.looks, reactor.polled_ns() - silence.polled_ns};
 }
 
-// Looks that are not those of a poll: when the wait began, and when it ended.
+// Looks that do not belong to a poll: at the beginning and at the end of the wait.
 constexpr std::int64_t kOtherLooks = 4;
 
 TEST(Reactor, PollsForAMomentAndSleepsThen) {

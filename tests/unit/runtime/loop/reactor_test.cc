@@ -31,7 +31,7 @@ class Receiver final : public runtime::ReplyReceiver {
     int reads_ = 0;
 };
 
-/// Wants a turn at a time.
+/// A participant that wants a turn at a given time.
 class Deadline final : public runtime::TurnParticipant {
   public:
     void end_turn(Now now) override {

@@ -1,4 +1,4 @@
-// How many processors a process may use.
+// Tests how many processors a process may use.
 
 #include "broker/runtime/loop/usable_processors.h"
 

@@ -1,4 +1,4 @@
-// How much topics hold, how far groups have read them, and who produces.
+// Tests the answers about how much topics hold, how far groups have read them, and which clients produce.
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-// When the upkeep worker has its tasks do something.
+// Tests when the upkeep worker runs its tasks.
 
 #include "broker/runtime/upkeep/maintenance.h"
 
@@ -73,7 +73,7 @@ class MaintenanceTest : public ::testing::Test {
             heard_.clear();
         }
     }
-    /// When the next step is due.
+    /// Takes a step; returns when the next one is due.
     Instant step() {
         heard_.clear();
         return executor_.step();
