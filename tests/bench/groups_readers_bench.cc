@@ -38,7 +38,7 @@ std::string told(const std::vector<std::string>& names, const std::string& after
     return out + "\xff\xff\xff\xff";
 }
 
-/// As many coordinators as a broker has, and groups spread over them.
+/// The coordinators of a broker, in their usual number, with groups spread over them.
 class Shards {
   public:
     Shards() {

@@ -23,7 +23,7 @@ struct Written {
     int key = 0;
     bool is_tombstone = false;
     int producer = 0;
-    /// How often the topic had grown.
+    /// How often the topic had grown before.
     int epoch = 0;
     /// The partition count that the producer placed it by.
     int count = 0;
@@ -57,14 +57,14 @@ struct MemberDiary {
 /// A client of a group was told that there is no committed offset in a partition that a growth added.
 struct NoOffset {
     Clock::time_point asked;
-    /// Which of the members of that name asked last.
+    /// The member of that name that asked last.
     std::size_t member = 0;
     /// The member left the group since then; and how often that happened.
     bool is_gone = false;
     int times_gone = 0;
 };
 
-/// Where a group without a committed offset began to read a partition that a growth added.
+/// The place where a group without a committed offset began to read a partition that a growth added.
 struct Beginning {
     /// The lowest and the highest of all.
     std::int64_t lowest = 0;

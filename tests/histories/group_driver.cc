@@ -1,4 +1,4 @@
-// How members of a group of either protocol get their partitions.
+// Gives members of a group of either protocol their partitions.
 
 #include <algorithm>
 #include <array>

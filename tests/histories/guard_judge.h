@@ -8,8 +8,8 @@
 
 #include "tests/histories/diary.h"
 
-/// Derives from the diaries, by the rules in docs/expansion.md, the objections to a growth in mode `guarded`, and judges whether
-/// an answer of the broker agrees. Pure.
+/// Derives the objections to a growth in mode `guarded` from the diaries, by the rules in docs/expansion.md. Judges whether an
+/// answer of the broker agrees. Pure.
 namespace partita::test::histories {
 
 /// The silence of producers that a history's topic asks for.
@@ -25,7 +25,7 @@ struct GrowthAnswer {
 
 /// The objections that the broker must have to a growth that was requested within that time.
 struct GuardView {
-    /// In the words of the refusal, all of them.
+    /// All objections, in the words of the refusal.
     std::set<std::string> of_groups;
     /// Producers that wrote too recently ("producer shop at /127.0.0.1"): those beyond doubt, and those for which the times leave
     /// it open.

@@ -83,7 +83,7 @@ void Oracle::inverted(const std::string& name, const GroupDiary& group) {
         "keys of which it was given, and committed beyond, the newer record first");
 }
 
-/// In how many partitions the key has been.
+/// Returns in how many partitions the key has been.
 std::size_t Oracle::partitions_of(int key) const {
     std::set<int> partitions;
     for_each_record([&](int partition, std::int64_t, const Written& record) {
@@ -94,7 +94,7 @@ std::size_t Oracle::partitions_of(int key) const {
     return partitions.size();
 }
 
-/// How often the key went from one partition to another since the first growth.
+/// Returns how often the key went from one partition to another since the first growth.
 int Oracle::steps_of(int key) const {
     std::map<std::int64_t, std::pair<int, int>> places;
     for_each_record([&](int partition, std::int64_t, const Written& record) {

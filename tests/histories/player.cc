@@ -307,7 +307,7 @@ void Player::note_kept_back(const Client& client, const Offsets& positions, cons
             diary_.new_readings.try_emplace(client.number(), NewReading{.partitions = {}, .since = Clock::now()})
                 .first->second.partitions.insert(partition);
         }
-        // Some of it may have been given.
+        // The client may have got some of it.
         const auto given = fetched.offsets.find(partition);
         const bool is_empty = given == fetched.offsets.end();
         const std::int64_t next = is_empty ? position : given->second.back() + 1;

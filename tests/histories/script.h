@@ -7,9 +7,9 @@
 #include "tests/histories/placing.h"
 #include "tests/support/wire_client.h"
 
-/// The script of a history: a cast of clients and a list of steps, all drawn from a seed. The same seed gives the same script.
-/// Steps that make no sense when their turn comes (such as a commit of a member that has gone) do nothing, so any of them can be
-/// left out.
+/// The script of a history: a cast of clients and a list of steps, all drawn from a seed. The same seed gives the same script. A
+/// step that makes no sense when its turn comes does nothing, such as a commit of a member that has gone. Any step can therefore
+/// be left out.
 namespace partita::test::histories {
 
 using Caller = WireClient::Caller;

@@ -1,5 +1,5 @@
 // Tests delegation tokens in a whole broker: who can log in with one, for how long, and how it changes over time and restarts.
-// tests/interop/conversations compares the answer to each request with Kafka's.
+// The conversations in tests/interop compare the answer to each request with Kafka's.
 
 #include <gtest/gtest.h>
 

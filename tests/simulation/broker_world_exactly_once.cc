@@ -55,7 +55,7 @@ struct WorkDiary {
     void note_wrong(const std::string& what) const { world.ledger.note_wrong(kWorkTopic + ": " + what); }
 
     ClientsWorld& world;
-    /// How its clients end transactions: by KIP-890, or as before it.
+    /// True when the clients end transactions by KIP-890, false when they do so as before it.
     const bool bumps_epochs;
     int run = 1;
     bool is_made = false;

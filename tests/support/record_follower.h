@@ -9,8 +9,8 @@
 
 #include "broker/groups/group_coordinator.h"
 
-/// Shows that records alone change the durable state of a group coordinator, and that a record has the same effect when it is
-/// made and when it is replayed.
+/// Shows that only records change the durable state of a group coordinator. Also shows that a record has the same effect when it
+/// is made and when it is replayed.
 namespace partita::test {
 
 /// Describes how the durable states of two coordinators differ; nothing when they are equal. For groups that rebalance in one of

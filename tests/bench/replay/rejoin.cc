@@ -29,7 +29,7 @@ constexpr std::size_t kAssignmentBytes = 64;
 /// Groups that are formed, each new to the broker; the last one rebalances.
 constexpr std::size_t kFormations = 5;
 
-/// Where a member stands in the rebalance that is measured.
+/// A member's phase in the measured rebalance.
 enum class Phase { joining, syncing, settled, asking };
 
 struct Member {

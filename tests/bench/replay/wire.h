@@ -51,7 +51,7 @@ class Connection {
     }
     /// Bytes that one receive may take: small, so that records are left for `discard`.
     void set_fill_bytes(std::size_t count);
-    /// From now on looks for an answer for `kLookNs` before it sleeps.
+    /// From now on, the connection looks for an answer for `kLookNs` before it sleeps.
     void look_before_sleeping() { look_ns_ = kLookNs; }
 
     /// Returns the next answer without its size; checks that it belongs to the request with that id.

@@ -184,7 +184,7 @@ class AccessRules : public ::testing::Test {
         ErrorCode refusal;
         std::int16_t version = 0;
     };
-    /// In the newest version.
+    /// Adds a request in the newest version.
     template <class Request>
     void add(ErrorCode refusal, Request request) {
         add(refusal, api_of<Request>().latest_version(false), request);

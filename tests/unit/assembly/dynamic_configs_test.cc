@@ -121,7 +121,7 @@ class DynamicConfigs : public ::testing::Test {
     }
 
     enum class Resource : std::int8_t { topic = 2, broker = 4, group = 32 };
-    /// Without a value: it is removed.
+    /// Sets the config; without a value, removes it.
     ErrorCode alter(Resource resource, std::string_view resource_name, std::string_view name,
                     const std::optional<std::string>& value) {
         IncrementalAlterConfigsRequest::AlterableConfig config{

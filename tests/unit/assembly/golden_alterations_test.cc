@@ -53,7 +53,7 @@ std::vector<Operation> operations_of(const std::string& text) {
     return operations;
 }
 
-/// As Kafka's admin client names the error.
+/// The error's name in Kafka's admin client.
 std::string outcome(ErrorCode error, std::optional<std::string_view> message) {
     if (error == ErrorCode::none) {
         return "OK";

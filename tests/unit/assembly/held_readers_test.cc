@@ -76,7 +76,7 @@ class HeldReaders : public ::testing::Test {
         EXPECT_EQ(data.error_code, ErrorCode::none);
         return {data.high_watermark, data.records.bytes().size()};
     }
-    /// From there on in partition 2, without waiting for anything.
+    /// Fetches from `from` on in partition 2, without waiting for anything.
     static Fetched fetch(WireClient& wire, std::int64_t from = 0) { return answer(wire, ask(wire, from, 0, false)); }
 
     TemporaryDirectory directory_;

@@ -317,7 +317,7 @@ class TimeOfTheReaderObserver : public ReaderObserverInABroker {
         grown_ = table()->find("t")->growths().back().time;
         now_ = real_schedule().clock.now();
     }
-    /// As the observer's thread does: it sleeps, and looks.
+    /// Sleeps and looks, as the observer's thread does.
     void pass_a_round() {
         const std::int64_t pause_ms = observer().next_pause(0, now_.monotonic).ms;
         now_.monotonic = now_.monotonic + pause_ms;

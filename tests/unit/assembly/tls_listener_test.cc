@@ -38,7 +38,7 @@ constexpr std::int64_t kTimeMs = 500'000;
 
 class TlsListener : public ::testing::Test {
   protected:
-    // As the program does: OpenSSL writes to sockets whose peer may be gone.
+    // The program ignores this signal, too: OpenSSL writes to sockets whose peer may be gone.
     void SetUp() override { ::signal(SIGPIPE, SIG_IGN); }
 
     void start(const std::string& protocol, std::vector<std::string> overrides = {}, net::reactor_choice::Limits placement = {}) {

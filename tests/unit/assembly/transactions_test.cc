@@ -171,7 +171,7 @@ TEST_F(Transactions, ADecisionThatCannotBeWrittenIsNone) {
 TEST_F(Transactions, ACompletionThatCannotBeWrittenIsMadeUpForByTheRebuiltCoordinator) {
     const Producer producer = init("a");
     write("a", producer);
-    // Behind the decision.
+    // This write comes after the decision.
     broker_.files().fail_write("/__transaction_state-0/", ENOSPC, 1);
     EXPECT_EQ(end("a", producer, true).error, ErrorCode::none);
     EXPECT_FALSE(services().transactions.is_complete());

@@ -45,7 +45,7 @@ TEST(Jaas, QuotedTextHasTheEscapesOfC) {
 TEST(Jaas, ASlashBeginsACommentAlsoInTheMiddleOfAWord) {
     const LoginModule module = only_module("M /* one\n two */ required // three\n a=b\n / four\n c=\"d/e\";");
     EXPECT_EQ(module.options, (std::map<std::string, std::string, std::less<>>{{"a", "b"}, {"c", "d/e"}}));
-    // So an unquoted password with a slash swallows the rest of the line, with its end.
+    // Therefore an unquoted password with a slash swallows the rest of the line, including its end.
     EXPECT_EQ(jaas_error("M required password=ab/cd;"), "JAAS config entry not terminated by semi-colon");
 }
 

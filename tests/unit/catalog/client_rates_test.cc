@@ -22,7 +22,7 @@ TEST(WindowedRate, AWindowLastsUntilItIsFullAndTheNextBeginsWithItsFirstUse) {
     rate.record(1, Instant{0});
     rate.record(1, Instant{999});
     rate.record(1, Instant{1700});
-    // From the begin of the oldest: one window is full, the second that is missing counts as well.
+    // The span counts from the beginning of the oldest window: one window is full, and the missing second one counts as well.
     EXPECT_EQ(rate.span_ms(Instant{1700}), 1700 + 1000);
     EXPECT_EQ(rate.span_ms(Instant{2500}), 2500);
     EXPECT_DOUBLE_EQ(rate.per_second(Instant{2500}), 3 / 2.5);

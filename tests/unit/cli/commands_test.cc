@@ -19,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// As `main` does it.
+/// Reads and runs command lines as `main` does.
 class CommandsTest : public ::testing::Test {
   protected:
     CommandsTest() { ::unsetenv("PARTITA_HTTP"); }

@@ -97,7 +97,7 @@ TEST(LegacyRecords, AreReadOfBothFormatsAndEveryCodec) {
     for (const Written& written : kWritten) {
         std::vector<std::byte> bytes = bytes_of(written.hexadecimal);
         const bool has_time = written.magic == 1;
-        // As a broker keeps them: a compressed entry has the offset of its last record.
+        // Brokers keep a compressed entry with the offset of its last record.
         if (std::string_view(written.codec) != "none") {
             store_big_endian<std::int64_t>(bytes.data(), 2);
         }

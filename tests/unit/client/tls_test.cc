@@ -368,7 +368,7 @@ TEST_F(ClientTls, BelongsToTheProtocolsThatHaveIt) {
     EXPECT_TRUE(both->tls && both->login);
 }
 
-/// Where a stranger answers each connection.
+/// A network in which a stranger answers each connection.
 class StrangerNetwork final : public Network {
   public:
     explicit StrangerNetwork(std::string says) : says_(std::move(says)) {}

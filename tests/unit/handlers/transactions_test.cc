@@ -44,7 +44,7 @@ struct Who {
 
 constexpr Who kNobody{5'000'000, 0};
 
-/// Which offsets are committed, and on whose behalf.
+/// The offsets to commit, and the member on whose behalf.
 struct OffsetsOf {
     std::string_view group = "g";
     std::string_view topic = "t";

@@ -258,7 +258,7 @@ TEST(ProducerEvidence, ProducersThatIgnoreKeysAreNeverCalledChoosing) {
         const std::int32_t count = 2 + static_cast<std::int32_t>(seed % 12);
         const std::uint64_t keys = 40 + random() % 100;
         const std::uint64_t records_in_a_visit = 1 + random() % 50;
-        // Some prefer a partition, as clients do that look at how much is queued for each.
+        // Some producers prefer a partition, as clients do that look at the queue of each.
         const std::uint64_t favours = seed % 3;
         ProducerEvidence evidence(Counts{count});
         PartitionIndex partition;

@@ -25,7 +25,7 @@ TEST(PositionsOfGroups, ComeBesideTheirCommitsAndPassWhatTransactionsLeft) {
                                        .base_sequence = Sequence{0},
                                        .transactional = true});
         ASSERT_TRUE(log->append(batch, kContext));
-        // In the last one the transaction stays open.
+        // The transaction in the last partition stays open.
         if (index == 2) {
             continue;
         }

@@ -11,9 +11,8 @@
 #include "protocol/codec_member.h"
 #include "tests/unit/protocol/message_catalogue.h"
 
-/// Compares our tables with Kafka's own definitions, field by field, when PARTITA_KAFKA_SCHEMAS names
-/// a folder that holds its *.json files (clients/src/main/resources/common/message, and those of the
-/// coordinators, in any subfolders).
+/// Compares our tables with Kafka's own definitions, field by field. PARTITA_KAFKA_SCHEMAS must name a folder that holds its
+/// *.json files: clients/src/main/resources/common/message, and those of the coordinators, in any subfolders.
 namespace partita {
 namespace {
 

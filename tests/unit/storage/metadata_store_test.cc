@@ -444,7 +444,7 @@ TEST(MetadataStore, RefusesANewerFormat) {
     EXPECT_THAT(opened.error().message, HasSubstr("has format 3, this program knows formats up to 2"));
 }
 
-/// Everything that a store with some content can tell, or empty when it refuses.
+/// Returns everything that a store with some content can tell; empty when it refuses.
 std::optional<std::map<std::string, Model>> read_everything(const TemporaryDirectory& directory) {
     auto store = MetadataStore::open(directory.path(), small_map());
     if (!store) {
@@ -502,7 +502,8 @@ TEST(MetadataStore, TruncatedFileIsRefusedAtEveryPage) {
     EXPECT_GT(refused, 10u);
 }
 
-/// Bit rot at random places: refused, or everything is told as it was. Never something else, no crash.
+/// Bits rot at random places: the store refuses, or returns everything as it was. It never returns something else, and never
+/// crashes.
 TEST(MetadataStore, DamagedFileNeverTellsAnythingElse) {
     TemporaryDirectory directory;
     auto store = open_store(directory);
@@ -543,7 +544,7 @@ TEST(MetadataStore, DamagedFileNeverTellsAnythingElse) {
         if (!told) {
             ++refused;
         } else if (*told != *truth) {
-            // One case is legitimate: with its newer meta page lost LMDB would go back by one transaction.
+            // One case is legitimate: LMDB goes back by one transaction when its newer meta page is lost.
             ++older;
             for (const auto& [log, model] : *told) {
                 for (const auto& [key, value] : model) {

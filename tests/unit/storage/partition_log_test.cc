@@ -27,7 +27,7 @@ class PartitionLogTest : public ::testing::Test {
         written += as_text(Bytes(bytes));
         return *done;
     }
-    /// As a producer that asks for flush.messages=1.
+    /// Waits for a sync, as a producer to a topic with flush.messages=1 does.
     void wait_for_sync() {
         LogFlusher flusher(real_schedule().executor);
         ASSERT_TRUE(flusher.request_sync(world.shared_log(), [](const auto& synced) { EXPECT_TRUE(synced); }));
@@ -310,7 +310,7 @@ TEST_F(PartitionLogTest, AppendsGoOnWhileAnyFileIsSynced) {
             auto bytes = make_batch();
             return log.append(bytes, kContext).has_value();
         });
-        // The thread of the future outlives a failed wait: a deadlock here shows as one.
+        // The future's thread outlives a failed wait, so that a deadlock here shows as a deadlock.
         EXPECT_EQ(appended.wait_for(std::chrono::seconds(10)), std::future_status::ready) << path;
         EXPECT_TRUE(appended.get());
     };

@@ -240,7 +240,7 @@ TEST_F(LargeOffsetIndex, FindsTheSameWhateverWasLookedUpBefore) {
     std::mt19937_64 random(1);
     std::int64_t offset = 0;
     for (int i = 0; i < 5000; ++i) {
-        // Mostly on from where it was, as readers go; sometimes elsewhere.
+        // Readers mostly go on from where they were, and sometimes elsewhere.
         offset = random() % 4 == 0 ? static_cast<std::int64_t>(random() % (kEntries * kOffsetsApart + 100))
                                    : offset + static_cast<std::int64_t>(random() % (700 * kOffsetsApart)) - 50;
         offset = std::clamp<std::int64_t>(offset, 0, kEntries * kOffsetsApart + 100);

@@ -33,7 +33,7 @@ class TransactionVerificationTest : public ::testing::Test {
         EXPECT_TRUE(verification.has_value());
         return verification.value_or(kNotVerified);
     }
-    /// The failure, or nothing when it was taken.
+    /// Returns the failure; nothing when the log took the batch.
     std::optional<AppendFailure> add(const BatchHeader& header, const AppendContext& context) {
         return take(state_.prepare(header, std::nullopt, context));
     }
@@ -101,7 +101,7 @@ TEST_F(TransactionVerificationTest, ANewEpochAsksForItself) {
 }
 
 TEST_F(TransactionVerificationTest, NoBatchIsLeftOutWhoseQuestionFailed) {
-    ASSERT_NE(ask(0), kNotVerified);  // Its answer is an error: the client comes again.
+    ASSERT_NE(ask(0), kNotVerified);  // The answer is an error, and the client comes again.
     const TransactionVerification second = ask(3);
     EXPECT_EQ(add(batch(3), second), AppendFailure::out_of_order_sequence);
     EXPECT_EQ(add(batch(0), ask(0)), std::nullopt);

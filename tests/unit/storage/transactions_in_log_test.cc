@@ -154,7 +154,7 @@ TEST_F(TransactionsInLogTest, ADamagedIndexIsMadeAnewFromTheMarkers) {
             world.system.crash_process();
             std::string content = world.system.content(indexes[1]);
             if (way == 0) {
-                content[0] = 7;  // A version that nobody knows.
+                content[0] = 7;  // An unknown version.
             }
             if (way == 1) {
                 content[18 + 34] ^= 0x40;  // An offset that lies elsewhere.
@@ -326,7 +326,7 @@ TEST_F(TransactionsInLogTest, CleaningKeepsAnAbortUntilNothingIsLeftOfItsTransac
         write_plain();
     }
     const auto dirty = [&] {
-        // A cleaning is worth nothing without new segments.
+        // A cleaning has no effect without new segments.
         for (int i = 0; i < 6; ++i) {
             write_plain();
         }
@@ -335,7 +335,7 @@ TEST_F(TransactionsInLogTest, CleaningKeepsAnAbortUntilNothingIsLeftOfItsTransac
         const auto done = world.log().clean({.now = {now}, .key_secrets = kCleaningSecrets});
         EXPECT_TRUE(done) << done.error().message;
     };
-    // A log is cleaned only after its first checkpoint.
+    // The cleaner takes a log only after its first checkpoint.
     ASSERT_TRUE(world.log().checkpoint());
     ASSERT_TRUE(world.directory->write_checkpoints());
     clean(1000);

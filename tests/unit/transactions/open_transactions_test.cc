@@ -173,7 +173,7 @@ TEST_F(OpenTransactions, AreListedByProducerStateAndAge) {
     EXPECT_THAT(listed({.states = open}), ElementsAre("b", "c"));
     EXPECT_THAT(listed({.states = open, .longer_than_ms = 500}), ElementsAre("b"));
     EXPECT_THAT(listed({.states = open, .longer_than_ms = 1'500}), IsEmpty());
-    // As in Kafka, which counts from a beginning of -1.
+    // Kafka counts from a beginning of -1, too.
     EXPECT_THAT(listed({.longer_than_ms = 1'500}), ElementsAre("a"));
 }
 

@@ -103,7 +103,7 @@ class TransactionFixture : public ::testing::Test {
         EXPECT_FALSE(reply.empty()) << "a command is answered by its own call";
         return std::get<typename Command::Result>(std::move(reply.mapped()));
     }
-    /// With a fresh producer id when it is asked for.
+    /// Initializes the producer; the coordinator gets a fresh producer id when it asks for one.
     InitProducerIdResult init(std::string_view id, std::optional<Producer> expected = std::nullopt,
                               std::int32_t timeout_ms = kTimeoutMs) {
         InitProducerId command{.transactional_id = id, .timeout_ms = timeout_ms, .expected = expected};

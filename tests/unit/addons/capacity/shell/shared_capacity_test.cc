@@ -270,7 +270,7 @@ TEST_F(Capacity, AFetchThatWouldWaitForLongerThanConsumersDoIsAnsweredWithNothin
     EXPECT_EQ(produce(4'000, 1'000).wait_ms, 0);
     EXPECT_GT(fetch(0), SharedCapacity::kFetchWaitMsMax);
     EXPECT_EQ(counts().outgoing.messages, 4'000U);
-    // That connection rests now. Another one would have to wait for as long.
+    // That connection rests now. Another one would have to wait just as long.
     test::WireClient other(broker_->port());
     const std::int32_t wait_ms = fetch_by(other, 0);
     EXPECT_GT(wait_ms, 0);

@@ -63,7 +63,7 @@ TEST(WindowTest, WhatDidNotFitWaitsForTheNextWindowWhenTheSizeWasReached) {
 TEST(WindowTest, WhoIsFarBehindWritesLargerFiles) {
     EXPECT_EQ(begun().due(kSettings, Offset{0}, Offset{9}, 3999, Instant{1})->bytes_max, 1000);
     EXPECT_EQ(begun().due(kSettings, Offset{0}, Offset{9}, 4000, Instant{1})->bytes_max, Window::kLargestFileBytes);
-    // Also where little in the log is much in files.
+    // The limit also holds when a few bytes in the log become many in files.
     Window window = begun();
     std::int64_t next = 0;
     auto due = window.due(kSettings, Offset{0}, Offset{100}, 10, Instant{60'000});

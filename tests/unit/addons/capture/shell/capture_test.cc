@@ -49,7 +49,7 @@ class CaptureTest : public ::testing::Test {
         configs_ = {{"partita.capture.enable", "true"}, {"partita.capture.interval.ms", std::to_string(kIntervalMs)}};
         begin_anew();
     }
-    /// With an empty log and an empty directory.
+    /// Begins again with an empty log and an empty directory.
     void begin_anew() {
         capture_.reset();
         topics_.publish(std::make_shared<TopicTable>());
