@@ -8,8 +8,8 @@
 #include "protocol/messages/consumer_protocol.h"
 #include "protocol/schema.h"
 
-/// Prints our message tables, the API registry and the names of error codes as one JSON document, so that programs in
-/// other languages can speak every version of every API without definitions of their own.
+/// Prints our message tables, the API registry and the names of error codes as one JSON document. With it, programs in other
+/// languages can speak every version of every API without their own definitions.
 ///
 ///   {"apis": [{"key", "name", "first", "last", "unstable", "flexible", "request", "response"}],
 ///    "messages": {NAME: {"first", "last", "flexible", "fields": [FIELD]}},

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-/// What an agent is apart from its library: the language of clients.py over the standard streams.
+/// The part of an agent that does not depend on its library: it speaks the language of clients.py over the standard streams.
 namespace agent {
 
 using Json = nlohmann::json;
@@ -29,17 +29,17 @@ struct Failure : std::runtime_error {
 /// Writes one line.
 void emit(const Json& line);
 
-/// A text of a request; none when it is null or absent.
+/// Returns a text of a request; nothing when it is null or absent.
 [[nodiscard]] std::optional<std::string> text(const Json& object, const char* name);
-/// Bytes of a record as text, null when there are none.
+/// Returns the bytes of a record as text; null when there are none.
 [[nodiscard]] Json text_of(const void* bytes, std::size_t size);
 
-/// What a stream learned from its acknowledgements. Thread-safe.
+/// Collects what a stream learned from its acknowledgements. Thread-safe.
 class Progress {
   public:
     explicit Progress(std::string name) : name_(std::move(name)) {}
 
-    /// Tells of the first acknowledgement of a partition and of every thousandth.
+    /// Reports the first acknowledgement of a partition and every thousandth.
     void add(int n, int partition, std::int64_t offset);
     void fail(int n, const std::string& error);
     /// The reply to stream_stop.

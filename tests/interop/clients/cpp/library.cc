@@ -26,7 +26,7 @@ Properties common_properties(const Json& request) {
     return properties;
 }
 
-/// Who the client is: lines of the file that its environment names (clients.py).
+/// The client's identity: the lines of the file that its environment names (clients.py).
 Properties identity() {
     Properties properties;
     const char* file = std::getenv("CLIENT_LIBRDKAFKA");
