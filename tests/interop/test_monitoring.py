@@ -93,7 +93,8 @@ def test_what_a_plain_broker_tells_is_in_panels_that_are_open(broker):
 
 
 def test_labels_that_are_asked_for_are_those_of_the_metrics():
-    source = (harness.HERE.parents[1] / "broker/http/metrics.cc").read_text()
+    broker = harness.HERE.parents[1] / "broker"
+    source = "".join(path.read_text() for path in [broker / "http/metrics.cc", *sorted(broker.glob("addons/*/http/*.cc"))])
     labels = set(re.findall(r'(\w+)=\\"', source)) | PLAIN_LABELS
     for place, expression in expressions():
         asked = set(re.findall(r"[{,]\s*(\w+)\s*=", expression))
