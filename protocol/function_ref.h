@@ -4,6 +4,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "protocol/thread_annotations.h"
+
 namespace partita {
 
 template <class Signature>
@@ -23,14 +25,18 @@ class FunctionRef<Result(Arguments...)> {
                  std::is_invocable_r_v<Result, std::remove_reference_t<Callable>&, Arguments...>)
     FunctionRef(Callable&& callable)  // Implicit, so that callers can pass a lambda.
         : callable_(const_cast<void*>(static_cast<const void*>(std::addressof(callable)))),
-          call_([](void* target, Arguments... arguments) -> Result {
-              return static_cast<Result>(
-                  (*static_cast<std::remove_reference_t<Callable>*>(target))(std::forward<Arguments>(arguments)...));
-          }) {}
+          call_(&call_object<std::remove_reference_t<Callable>>) {}
 
     Result operator()(Arguments... arguments) const { return call_(callable_, std::forward<Arguments>(arguments)...); }
 
   private:
+    /// A callable that requires a lock is called while the function that passed it still holds the lock. Clang cannot follow that
+    /// through the pointer.
+    template <class Object>
+    static Result call_object(void* target, Arguments... arguments) NO_THREAD_SAFETY_ANALYSIS {
+        return static_cast<Result>((*static_cast<Object*>(target))(std::forward<Arguments>(arguments)...));
+    }
+
     void* callable_;
     Result (*call_)(void*, Arguments...);
 };
