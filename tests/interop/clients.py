@@ -158,6 +158,7 @@ class Agent:
     def __init__(self, client, bootstrap, events=None, environment=None):
         """`client` is a matrix.Client; `environment` says who it is."""
         require(client.name)
+        self.bootstrap = bootstrap
         self.events = events or EventLog()
         self.process = harness.LineProcess(client.command(bootstrap), self.events.add, environment)
 
@@ -177,10 +178,10 @@ class Agent:
         self.expect_partitions(topic, count)
 
     def expect_partitions(self, topic, count):
-        """Metadata shows the partitions at once, complete and ascending."""
+        """Waits until metadata shows the partitions, complete and ascending; ours shows them at once."""
         def shown():
             assert self.call("partitions", topic=topic)["partitions"] == list(range(count))
-        harness.at_once(shown)
+        harness.at_once(shown, self.bootstrap)
 
     def expect_committed(self, group, topic, offsets, seconds=30):
         """Waits until the group has committed these offsets; what the coordinator says while it loads is no answer."""
