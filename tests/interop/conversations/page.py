@@ -8,9 +8,9 @@ INTRODUCTION = """\
 
 <!-- Made by `scripts/compare --write-docs` of tests/interop/conversations/differences.toml: edit that file. -->
 
-Partita aims to be indistinguishable from Apache Kafka 4.3.1 on one node. This page lists where it is not, so that nobody
-has to find out. What differs and is not listed here is a bug. `scripts/compare` holds the same conversations with both
-and fails at a difference that is not listed.
+Partita aims to be indistinguishable from Apache Kafka 4.3.1 on one node. Look here first if it behaves differently: this page lists
+all known differences, and any other difference is a bug. `scripts/compare` sends the same requests to both and fails at a difference
+that is not listed.
 """
 SECTIONS = {
     "on purpose": ("## On purpose", ["what", "kafka", "partita", "why"], ["what", "Kafka", "Partita", "why"]),
@@ -29,7 +29,7 @@ def text(entries):
 
 
 def faults(entries):
-    """What is wrong with entries: an unknown section, a column without text."""
+    """Faults of entries: an unknown section, a column without text."""
     found = []
     for number, entry in enumerate(entries, 1):
         if entry.get("section") not in SECTIONS:
