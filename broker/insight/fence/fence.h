@@ -17,13 +17,12 @@
 #include "broker/insight/keys/producer_window.h"
 #include "protocol/types.h"
 
-/// Mode `fenced`: a reader is given records of a new partition only after it has processed what came before them in the
-/// partition where their keys used to be.
+/// Mode `fenced`: a reader gets records of a new partition only after it has processed the earlier records in the partition
+/// where their keys used to be.
 ///
-/// The promised invariant (printed in docs/expansion.md): if a and b have the same key and the same producer,
-/// a was acknowledged before b was sent, and both are read by members of one group through the group protocol, then
-/// b is not returned by Fetch until the group's committed position has passed a, or the fence timed out, which is
-/// counted and logged.
+/// The promised invariant (printed in docs/expansion.md): take two records a and b of one key and one producer, where a was
+/// acknowledged before b was sent. Members of one consumer group read both through the group protocol. Then Fetch does not
+/// return b until the group's committed position has passed a, or the fence timed out, which the broker counts and logs.
 ///
 /// It works because N divides M: a key that moves to a new partition q comes from exactly one old partition, q mod N,
 /// its parent. While producers may still use the old count, every batch that is appended to q notes where the parent's
