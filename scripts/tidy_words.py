@@ -37,8 +37,6 @@ NO_IMPERATIVES = frozenset(
 
 ABBREVIATIONS = re.compile(r"\b(e\.g|i\.e|etc|vs|cf|St|No)\.$")
 SENTENCE_END = re.compile(r"(?<=[.!?])[)\"'*_`]*\s+(?=[(\"'*_`]*[A-Z0-9`])")
-#: Pages that a program writes from texts of Kafka's own.
-KAFKA_TEXTS = re.compile(r"docs/(configs|dynamic-configs|kafka-suites)\.md$")
 
 
 def sentences(text):
@@ -61,7 +59,7 @@ def word_count(sentence):
 
 
 def paragraphs(markdown):
-    """Pairs of line number and text: paragraphs, list items and cells of tables, without code, headings and comments."""
+    """Pairs of line number and text: paragraphs, list items, footnotes and cells of tables, without code, headings and comments."""
     block, first, fence, comment = [], 0, None, False
     for number, line in enumerate([*markdown.splitlines(), ""], 1):
         bare = line.strip()
@@ -76,7 +74,7 @@ def paragraphs(markdown):
         if comment or bare.startswith("<!--"):
             comment = "-->" not in bare
             continue
-        is_item = re.match(r"([-*+]|\d+\.)\s+", bare)
+        is_item = re.match(r"([-*+]|\d+\.|\[\^[^]]+\]:)\s+", bare)
         if not bare or bare.startswith(("#", "|", "!", ">")) or is_item:
             if block:
                 yield first, " ".join(block)
@@ -134,8 +132,6 @@ def problems_of(text):
 
 
 def check_markdown(path, text):
-    if KAFKA_TEXTS.search(path):
-        return
     for number, paragraph in paragraphs(text):
         for problem in problems_of(paragraph):
             yield path, number, problem

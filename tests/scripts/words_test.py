@@ -80,8 +80,13 @@ class Words(unittest.TestCase):
         self.assert_one(of_source('log::warning("net", "its port was closed", {});\n'), 'begins with "its"')
         self.assertEqual([], of_source('log::warning("net", "could not close the port", {});\n'))
 
-    def test_texts_of_kafka_itself_are_left_alone(self):
-        self.assertEqual([], list(tidy_words.check_markdown("docs/configs.md", "What comes waits.\n")))
+    def test_footnotes_are_read_by_themselves(self):
+        part = ("word " * (tidy_words.WORDS_MAX - 5)).strip()
+        self.assertEqual([], of_page(f"[^1]: A {part}.\n[^2]: A {part}.\n"))
+        self.assert_one(of_page(f"[^1]: A {part}.\n[^2]: What {part}.\n"), 'begins with "What"')
+
+    def test_generated_pages_are_no_exception(self):
+        self.assertEqual(1, len(list(tidy_words.check_markdown("docs/configs.md", "What comes waits.\n"))))
 
     def test_subjects_of_commits_have_an_area_an_imperative_and_72_columns(self):
         self.assertIsNone(tidy_words.problem_of_subject("storage: stop trusting a window after its zero-fill failed"))
