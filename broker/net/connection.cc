@@ -48,7 +48,7 @@ void Connection::start(Siblings::iterator place) {
     boost::system::error_code ignored;
     socket_.non_blocking(true, ignored);
     if (rare_ != nullptr && rare_->unknown) {
-        rare_->unknown->place = owner_.anteroom().enter(*rare_->unknown, rare_->unknown->place.came);
+        rare_->unknown->place = owner_.pending_logins().enter(*rare_->unknown, rare_->unknown->place.came);
     }
     serve_requests();
     wait_readable();
@@ -71,7 +71,7 @@ bool Connection::move_if_due() {
                           .state = std::move(rare_->state),
                           .came = rare_->unknown ? rare_->unknown->place.came : Instant{},
                           .buffer = conversation_.leave()};
-    leave_anteroom();
+    leave_pending_logins();
     owner_.reactor().remove_receiver(id_);
     owner_.hand_over(*this, std::move(belongings), *rare_->moving_to);
     return true;
@@ -82,7 +82,7 @@ void Connection::close(std::string_view reason) {
         return;
     }
     conversation_.end(owner_.pool());
-    leave_anteroom();
+    leave_pending_logins();
     if (!reason.empty()) {
         owner_.log_closed(client_, reason);
     }
@@ -103,9 +103,9 @@ Connection::Rare& Connection::rare() {
     return *rare_;
 }
 
-void Connection::leave_anteroom() {
+void Connection::leave_pending_logins() {
     if (rare_ != nullptr && rare_->unknown) {
-        owner_.anteroom().leave(rare_->unknown->place);
+        owner_.pending_logins().leave(rare_->unknown->place);
         rare_->unknown.reset();
     }
 }
@@ -256,7 +256,7 @@ void Connection::settle(Served&& served) {
             PARTITA_ASSERT(false, "only a request that was taken is settled");
     }
     if (rare_ != nullptr && rare_->unknown && rare_->state->knows_client()) {
-        leave_anteroom();
+        leave_pending_logins();
         owner_.surroundings().counters.successful_authentications.fetch_add(1, std::memory_order_relaxed);
     }
     if (served.rest_ms > 0) {

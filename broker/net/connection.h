@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "broker/logs/turn.h"
-#include "broker/net/anteroom.h"
 #include "broker/net/any_transport.h"
 #include "broker/net/buffers.h"
 #include "broker/net/conversation.h"
 #include "broker/net/front.h"
+#include "broker/net/pending_logins.h"
 #include "broker/net/reactor_choice.h"
 #include "broker/net/read_ahead.h"
 #include "broker/net/socket.h"
@@ -89,12 +89,12 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     enum class Progress : std::uint8_t { drained, more, starved, closed };
 
     /// The state of a connection whose client is not authenticated yet.
-    struct Unknown final : Anteroom::Guest {
+    struct Unknown final : PendingLogins::Waiter {
         Unknown(Connection& connection, Instant came) : connection(connection), place{.came = came} {}
         void turn_away(std::string_view reason) override { connection.close(reason); }
 
         Connection& connection;
-        Anteroom::Place place;
+        PendingLogins::Place place;
     };
 
     /// A reply that fills its slot once the connection has rested.
@@ -122,8 +122,8 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     [[nodiscard]] Transport& transport() { return transport_of(transport_); }
     [[nodiscard]] Rare& rare();
     [[nodiscard]] ProtocolState* state() const { return rare_ == nullptr ? nullptr : rare_->state.get(); }
-    /// Ends the client's wait in the anteroom. No effect if it does not wait.
-    void leave_anteroom();
+    /// Ends the client's wait among the pending logins. No effect if it does not wait.
+    void leave_pending_logins();
     void wait_readable();
     void wait_writable();
     void on_readable();

@@ -23,8 +23,8 @@ namespace partita::net {
 class ProtocolState {
   public:
     virtual ~ProtocolState() = default;
-    /// False until the protocol has identified the client. Until then the client waits in the anteroom, and its certificate, if
-    /// it has one, does not identify it.
+    /// False until the protocol has identified the client. Until then the client waits among the pending logins, and its
+    /// certificate, if it has one, does not identify it.
     [[nodiscard]] virtual bool knows_client() const = 0;
 };
 

@@ -14,14 +14,14 @@
 namespace partita::net {
 
 NetReactor::NetReactor(const Surroundings& surroundings, logs::Turn& turn, RequestMemory& memory, ConnectionObserver& observer,
-                       std::int64_t idle_ms_max, const Anteroom::Limits& anteroom)
+                       std::int64_t idle_ms_max, const PendingLogins::Limits& pending_logins)
     : surroundings_(surroundings),
       turn_(turn),
       reactor_(turn.reactor()),
       observer_(observer),
       pool_(memory),
       idle_ms_max_(idle_ms_max),
-      anteroom_(anteroom) {}
+      pending_logins_(pending_logins) {}
 
 void NetReactor::share_load(ReactorLoads& loads, std::span<const std::unique_ptr<NetReactor>> peers,
                             const reactor_choice::Limits& limits) {
@@ -81,7 +81,7 @@ void NetReactor::end_turn(Now now) {
         }
     }
     close_idle(now);
-    anteroom_.turn_away_overdue(now.monotonic);
+    pending_logins_.turn_away_overdue(now.monotonic);
     if (loads_ != nullptr && now.monotonic - window_began_ >= reactor_choice::kWindowMs) {
         measure_load(now.monotonic);
     }
@@ -98,7 +98,7 @@ std::optional<Instant> NetReactor::next_deadline() {
         const Instant idle = connections_.front()->last_active() + idle_ms_max_;
         next = next ? std::min(*next, idle) : idle;
     }
-    if (const auto overdue = anteroom_.next_deadline()) {
+    if (const auto overdue = pending_logins_.next_deadline()) {
         next = next ? std::min(*next, *overdue) : overdue;
     }
     if (resume_starved_at_) {

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "broker/net/anteroom.h"
 #include "broker/net/buffers.h"
 #include "broker/net/connection.h"
 #include "broker/net/idle_processors.h"
+#include "broker/net/pending_logins.h"
 #include "broker/net/reactor_choice.h"
 #include "broker/net/surroundings.h"
 #include "broker/net/tls_handshakes.h"
@@ -42,7 +42,7 @@ class NetReactor final : public runtime::TurnParticipant {
     static constexpr std::size_t kScratchBytes = 64 * 1024;
 
     NetReactor(const Surroundings& surroundings, logs::Turn& turn, RequestMemory& memory, ConnectionObserver& observer,
-               std::int64_t idle_ms_max, const Anteroom::Limits& anteroom);
+               std::int64_t idle_ms_max, const PendingLogins::Limits& pending_logins);
 
     /// Makes this reactor measure its load and report it to `loads`. If the load is too high, it hands connections to another one
     /// of `peers`, which are in the order of their reactors' indices. The server calls this before the reactor runs; `loads` and
@@ -71,7 +71,7 @@ class NetReactor final : public runtime::TurnParticipant {
     [[nodiscard]] logs::Turn& turn() { return turn_; }
     [[nodiscard]] const Surroundings& surroundings() const { return surroundings_; }
     [[nodiscard]] BufferPool& pool() { return pool_; }
-    [[nodiscard]] Anteroom& anteroom() { return anteroom_; }
+    [[nodiscard]] PendingLogins& pending_logins() { return pending_logins_; }
     [[nodiscard]] std::shared_ptr<Connection> share(Connection& connection);
     /// Memory for copies from files that a transport cannot send without copying. Valid until the next call of any function of
     /// this class.
@@ -118,8 +118,8 @@ class NetReactor final : public runtime::TurnParticipant {
     ConnectionObserver& observer_;
     BufferPool pool_;
     const std::int64_t idle_ms_max_;
-    // Declared before its guests, so that it outlives them.
-    Anteroom anteroom_;
+    // Declared before the clients that wait in it, so that it outlives them.
+    PendingLogins pending_logins_;
     Connections connections_;
     TlsHandshakes handshakes_{*this};
     std::vector<std::byte> scratch_;

@@ -125,8 +125,8 @@ Server::Server(const Surroundings& surroundings, const Schedule& schedule, const
         logs::Turn& turn = surroundings.turns.of(index);
         reactors_.push_back(std::make_unique<NetReactor>(
             surroundings, turn, memory_, *this, config->connections_max_idle_ms,
-            Anteroom::Limits{.waiting_max = static_cast<std::size_t>(config->authentication_waiting_max),
-                             .time_ms_max = config->authentication_time_max_ms}));
+            PendingLogins::Limits{.waiting_max = static_cast<std::size_t>(config->authentication_waiting_max),
+                                  .time_ms_max = config->authentication_time_max_ms}));
         turn.reactor().add_participant(*reactors_.back());
     }
     if (gathers_ && reactors_.size() > 1) {

@@ -24,7 +24,7 @@ constexpr std::array<unsigned char, 7> kAlert{0x15, 0x03, 0x03, 0x00, 0x02, 0x02
 
 }  // namespace
 
-struct TlsHandshakes::Handshake final : Anteroom::Guest {
+struct TlsHandshakes::Handshake final : PendingLogins::Waiter {
     Handshake(TlsHandshakes& owner, Newcomer newcomer) : owner(owner), newcomer(std::move(newcomer)) {}
 
     void turn_away(std::string_view reason) override { owner.end(*in_list, reason); }
@@ -32,7 +32,7 @@ struct TlsHandshakes::Handshake final : Anteroom::Guest {
     TlsHandshakes& owner;
     Newcomer newcomer;
     tls::ConnectionPointer connection;
-    Anteroom::Place place;
+    PendingLogins::Place place;
     /// True if the first bytes were seen and may be a handshake. OpenSSL receives nothing before.
     bool is_tls = false;
     bool is_over = false;
@@ -71,7 +71,7 @@ void TlsHandshakes::begin(Newcomer newcomer, Instant now) {
     boost::system::error_code ignored;
     newcomer.socket.non_blocking(true, ignored);
     auto handshake = std::make_shared<Handshake>(*this, std::move(newcomer));
-    handshake->place = owner_.anteroom().enter(*handshake, now);
+    handshake->place = owner_.pending_logins().enter(*handshake, now);
     handshake->in_list = waiting_.insert(waiting_.end(), handshake);
     handshake->connection = handshake->newcomer.tls->connect(handshake->newcomer.socket.native_handle());
     if (handshake->connection == nullptr) {
@@ -149,7 +149,7 @@ void TlsHandshakes::complete(const std::shared_ptr<Handshake>& handshake) {
     }
     handshake->is_over = true;
     waiting_.erase(handshake->in_list);
-    owner_.anteroom().leave(handshake->place);
+    owner_.pending_logins().leave(handshake->place);
     owner_.adopt({.socket = std::move(newcomer.socket),
                   .transport = TlsTransport(std::move(handshake->connection)),
                   .client = std::move(newcomer.client),
@@ -164,7 +164,7 @@ void TlsHandshakes::end(const std::shared_ptr<Handshake>& handshake, std::string
     const std::shared_ptr<Handshake> ended = handshake;
     ended->is_over = true;
     waiting_.erase(ended->in_list);
-    owner_.anteroom().leave(ended->place);
+    owner_.pending_logins().leave(ended->place);
     boost::system::error_code ignored;
     ended->newcomer.socket.close(ignored);
     owner_.end_newcomer(ended->newcomer.client, reason);

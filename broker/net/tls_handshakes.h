@@ -5,9 +5,9 @@
 #include <memory>
 #include <string_view>
 
-#include "broker/net/anteroom.h"
 #include "broker/net/connection.h"
 #include "broker/net/front.h"
+#include "broker/net/pending_logins.h"
 #include "broker/net/socket.h"
 #include "broker/runtime/clients/client_connection.h"
 #include "broker/tls/server_context.h"
@@ -31,7 +31,7 @@ struct Newcomer {
 
 /// The clients of one reactor with a TLS handshake in progress. They have no Connection yet: the reactor reads no frame of an
 /// unknown client, and plain connections need no memory for TLS. A complete handshake gives its reactor a connection. For any
-/// other end the reactor receives the reason. The reactor's anteroom limits the time and the number of handshakes.
+/// other end the reactor receives the reason. The reactor's `PendingLogins` limits the time and the number of handshakes.
 ///
 /// Only the reactor's thread calls it.
 class TlsHandshakes {

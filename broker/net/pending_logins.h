@@ -16,7 +16,7 @@ namespace partita::net {
 /// limited.
 ///
 /// A pure core: time comes in as a value. One thread calls it.
-class Anteroom {
+class PendingLogins {
   public:
     struct Limits {
         /// partita.authentication.waiting.max. A further client displaces the one that came first. An honest client is
@@ -27,25 +27,25 @@ class Anteroom {
     };
 
     /// A waiting client. It must not move in memory until it has left.
-    class Guest {
+    class Waiter {
       public:
-        virtual ~Guest() = default;
-        /// Refuses the client. The guest ends its connection with this reason for the log, and leaves before this returns.
+        virtual ~Waiter() = default;
+        /// Refuses the client. The waiter ends its connection with this reason for the log, and leaves before this returns.
         virtual void turn_away(std::string_view reason) = 0;
     };
 
-    /// The identity of a guest: its time of arrival, and a number that tells guests of the same moment apart.
+    /// The identity of a waiter: its time of arrival, and a number that tells waiters of the same moment apart.
     struct Place {
         Instant came{};
         std::uint64_t number = 0;
         auto operator<=>(const Place&) const = default;
     };
 
-    explicit Anteroom(const Limits& limits) : limits_(limits) {}
+    explicit PendingLogins(const Limits& limits) : limits_(limits) {}
 
     /// `came` is the time at which the client connected. A client that continues with its login after the handshake gets no
     /// additional time.
-    [[nodiscard]] Place enter(Guest& guest, Instant came);
+    [[nodiscard]] Place enter(Waiter& waiter, Instant came);
     /// The client is authenticated, or its connection has ended. No effect if it has already left.
     void leave(const Place& place) { waiting_.erase(place); }
 
@@ -57,7 +57,7 @@ class Anteroom {
   private:
     const Limits limits_;
     std::uint64_t next_number_ = 0;
-    std::map<Place, Guest*> waiting_;
+    std::map<Place, Waiter*> waiting_;
 };
 
 }  // namespace partita::net
