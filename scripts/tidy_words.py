@@ -4,6 +4,7 @@
 misunderstands is usually one that a reader misunderstands, too.
 """
 
+import json
 import re
 import subprocess
 
@@ -131,13 +132,40 @@ def problems_of(text):
             yield f'"{found.group()}": {instead}'
 
 
+def long_sentences(text):
+    for sentence in sentences(text):
+        if (count := word_count(sentence)) > WORDS_MAX:
+            yield f"a sentence of {count} words, {WORDS_MAX} at most: {sentence[:60]}"
+
+
 def check_markdown(path, text):
     for number, paragraph in paragraphs(text):
         for problem in problems_of(paragraph):
             yield path, number, problem
-        for sentence in sentences(paragraph):
-            if (count := word_count(sentence)) > WORDS_MAX:
-                yield path, number, f"a sentence of {count} words, {WORDS_MAX} at most: {sentence[:60]}"
+        for problem in long_sentences(paragraph):
+            yield path, number, problem
+
+
+def descriptions(tree):
+    """The summaries and descriptions in a JSON document."""
+    if isinstance(tree, dict):
+        for key, value in tree.items():
+            if key in ("summary", "description") and isinstance(value, str):
+                yield value
+            else:
+                yield from descriptions(value)
+    elif isinstance(tree, list):
+        for value in tree:
+            yield from descriptions(value)
+
+
+def check_json(path, text):
+    lines = text.splitlines()
+    for description in descriptions(json.loads(text)):
+        quoted = json.dumps(description, ensure_ascii=False)
+        number = next((number for number, line in enumerate(lines, 1) if quoted in line), 1)
+        for problem in [*problems_of(description), *long_sentences(description)]:
+            yield path, number, problem
 
 
 def check_source(path, text):
@@ -178,6 +206,8 @@ def check(root, files):
     for path in files:
         if path.endswith(".md"):
             complaints += check_markdown(path, (root / path).read_text(errors="replace"))
+        elif path.startswith("docs/") and path.endswith(".json"):
+            complaints += check_json(path, (root / path).read_text(errors="replace"))
         elif path.endswith((".h", ".cc")):
             complaints += check_source(path, (root / path).read_text(errors="replace"))
     for commit, subject in subjects_since(root, SUBJECTS_SINCE):

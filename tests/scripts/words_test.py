@@ -67,6 +67,11 @@ class Words(unittest.TestCase):
     def test_code_blocks_headings_and_comments_of_pages_are_no_prose(self):
         self.assertEqual([], of_page("# What is promised\n```\nWhat comes waits for somebody.\n```\n<!-- Who reads\nthis -->\n"))
 
+    def test_descriptions_in_json_documents_are_prose(self):
+        text = '{"paths": [{\n"summary": "Who reads it",\n"name": "What"}], "description": "Its readers"}'
+        self.assertEqual([("docs/a.json", 2, 'a sentence begins with "Who": name the actor first: Who reads it')],
+                         list(tidy_words.check_json("docs/a.json", text)))
+
     def test_consecutive_lines_of_a_comment_are_one_text(self):
         self.assertEqual([], of_source("// It says to clients\n// What happened.\n"))
 
