@@ -203,7 +203,7 @@ int serve(const ServeOptions& options) {
     // Before the first secret is read.
     if (holds_secrets(*options.config) && !std::get<bool>(options.config->value("partita.core.dumps.enable")) &&
         !forbid_core_dumps()) {
-        log::warning("broker", "the kernel does not let core dumps be forbidden; one would show passwords and keys");
+        log::warning("broker", "cannot disable core dumps; a core dump would show passwords and keys");
     }
     const Schedule schedule = real_schedule();
     auto http_security = http::load_http_security(*options.config);

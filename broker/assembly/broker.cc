@@ -390,7 +390,7 @@ bool Broker::close() {
     parts.maintenance->folds.fold(parts.schedule.clock.now().monotonic);
     parts.fencing.upkeep.store_all();
     if (auto closed = parts.storage->logs->close(); !closed) {
-        log::error("storage", "the clean stop failed, the next start recovers", {{"reason", closed.error().message}});
+        log::error("storage", "the clean stop failed; the next start recovers the logs", {{"reason", closed.error().message}});
         return false;
     }
     return true;

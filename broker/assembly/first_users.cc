@@ -92,7 +92,7 @@ std::expected<void, StartError> make_first_users(const config::BrokerConfig& con
         authentication::wipe(user.password);
     }
     if (made > 0) {
-        log::info("access", "credentials of users were made", {{"file", path}, {"credentials", made}});
+        log::info("access", "created credentials of users", {{"file", path}, {"credentials", made}});
     }
     return {};
 }

@@ -85,7 +85,7 @@ std::expected<void, StartError> Storage::choose_directory(const config::BrokerCo
                 StartError{"no memory-backed directory for --ephemeral: neither /dev/shm nor /tmp is writable"});
         }
         if (created->swept > 0) {
-            log::info("storage", "what killed ephemeral brokers left is removed", {{"directories", created->swept}});
+            log::info("storage", "removed the directories that killed ephemeral brokers left", {{"directories", created->swept}});
         }
         ephemeral_directory.emplace(std::move(created->directory));
         directory = ephemeral_directory->path();
@@ -137,7 +137,7 @@ void Storage::report_recovery() const {
         }
     }
     for (const auto& [directory, error] : report.failed) {
-        log::error("recovery", "a partition's directory cannot be opened and is not served",
+        log::error("recovery", "cannot open a partition's directory; the partition is not served",
                    {{"directory", directory}, {"reason", error.message}});
     }
     if (!report.was_clean && !report.partitions.empty()) {

@@ -75,7 +75,7 @@ void AccessAudit::write(const access::Requester& requester, std::string_view req
     if (const std::size_t left_out = std::exchange(left_out_, 0); left_out > 0) {
         log::write(
             log::Level::info, kArea,
-            escaped(fmt::format("Principal = {} from host = {} named more for request = {}: {} of it in no line",
+            escaped(fmt::format("Principal = {} from host = {} named more resources in request = {}: {} of them are not logged",
                                 requester.principal.text(), access::address_in_acls(requester.address), request, left_out)));
     }
 }

@@ -184,7 +184,7 @@ Reply encode_reply(const KafkaCall& pending, const Schema& schema, const void* r
     const auto size = encode(schema, response, pending.api_version, reply.bytes, slices.empty() ? nullptr : &splits);
     if (!size) {
         // A handler set a field that this version cannot carry. This is our bug, but no reason to disconnect other clients.
-        log::error("net", "a reply cannot be encoded, the connection is closed",
+        log::error("net", "cannot encode a reply; the connection is closed",
                    {{"message", schema.name},
                     {"version", pending.api_version},
                     {"field", size.error().field},

@@ -201,14 +201,15 @@ std::string HttpServer::open(const std::string& port, const std::string& kafka) 
     const bool is_default = port.empty() && !services_.config->given().contains("partita.http.listener");
     if (error == asio::error::address_in_use && is_default) {
         log::warning("http",
-                     "the default port is another program's, perhaps another broker's: any free one serves instead; "
-                     "partita plan finds it by --bootstrap",
+                     "another program, perhaps another broker, has the default port, so a free port serves instead; partita plan "
+                     "finds it with --bootstrap",
                      {{"taken", config::to_string(address)}, {"bootstrap", kafka}});
         address.port = 0;
         error = listen(address, kafka);
     }
     if (error) {
-        log::warning("http", "not started, the broker runs without it; what answers there is not this broker",
+        log::warning("http",
+                     "cannot listen, so the broker runs without HTTP; an answer from this address comes from another program",
                      {{"address", config::to_string(address)}, {"reason", error.message()}});
         return {};
     }

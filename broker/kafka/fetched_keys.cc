@@ -103,16 +103,14 @@ Instant FetchedKeys::step() {
     now = clock_.now().monotonic;
     if (!keys) {
         if (!std::exchange(is_failing_, true)) {
-            log::warning("net",
-                         "the key set of OAUTHBEARER cannot be fetched; tokens are "
-                         "checked by the keys from before",
+            log::warning("net", "cannot fetch the OAUTHBEARER key set; the previous keys check tokens",
                          {{"url", place_.url}, {"reason", keys.error()}});
         }
         fetches_.failed(now);
         return fetches_.next_fetch();
     }
     if (std::exchange(is_failing_, false)) {
-        log::info("net", "the key set of OAUTHBEARER can be fetched again", {{"url", place_.url}});
+        log::info("net", "the OAUTHBEARER key set can be fetched again", {{"url", place_.url}});
     }
     keys_ = std::move(*keys);
     fetches_.fetched(now);

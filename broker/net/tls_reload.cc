@@ -102,11 +102,11 @@ Instant TlsReload::look() {
         known = std::move(state);
         auto context = tls_of_listener(*config, listener);
         if (!context) {
-            log::warning("net", "changed TLS settings cannot be used; the listener goes on with those that it had",
+            log::warning("net", "cannot use the changed TLS settings; the listener keeps the previous ones",
                          {{"reason", context.error()}});
             continue;
         }
-        log::info("net", "TLS settings and stores were taken anew", {{"listener", listener.listener_name}});
+        log::info("net", "reloaded TLS settings and stores", {{"listener", listener.listener_name}});
         take_(listener.listener_name, std::move(*context));
     }
     return schedule_.clock.now().monotonic + kLookMs;

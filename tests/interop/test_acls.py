@@ -260,7 +260,8 @@ def test_a_request_that_names_thousands_of_topics_is_told_in_a_thousand_lines(br
 
     def end():
         text = broker.log_path.read_text()
-        return re.search(r"Principal = User:alice from host = 127\.0\.0\.1 named more for request = Metadata: (\d+) of it in no line", text)
+        return re.search(r"Principal = User:alice from host = 127\.0\.0\.1 named more resources in request = Metadata: "
+                         r"(\d+) of them are not logged", text)
     left_out = harness.wait_until(end, 20, "what is left out is told").group(1)
     assert left_out == "500"
     assert "Topic:LITERAL:" + name in broker.log_path.read_text()

@@ -145,7 +145,7 @@ def test_a_directory_that_cannot_be_written_is_told_and_nothing_is_lost(broker, 
     assert producer.flush(60) == 0
     harness.wait_until(lambda: metric(broker, "partita_capture_failing_partitions") == 1, 30, broker.log_text)
     assert metric(broker, "partita_capture_backlog_messages") == 1
-    assert "a file did not get its name" in broker.log_text() or "a file cannot be named" in broker.log_text()
+    assert "could not rename a finished file" in broker.log_text() or "cannot name a file" in broker.log_text()
     captured = metric(broker, "partita_captured_messages_total")
     place.unlink()
     wait_for_events(broker, topic, 1)

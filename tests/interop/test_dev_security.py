@@ -132,7 +132,7 @@ def test_a_directory_that_moved_and_a_restart_change_nothing(broker):
         broker.stop()
         broker.security.path = moved
         broker.restart()
-        assert "credentials of users were made" not in broker.log_text().split("starting")[-1]
+        assert "created credentials of users" not in broker.log_text().split("starting")[-1]
     finally:
         broker.security.path = moved.rename(broker.directory / "security")
     assert "orders" in broker.as_user("app", "topics", "--list").succeeded().lines

@@ -250,7 +250,7 @@ def test_a_store_that_changes_on_disk_is_taken(broker, tool_with, secured):
     before = served_certificate(broker.third_port)
     assert before == (STORES / "server.pem").read_text().split()
     (STORES / "served.pem").write_text("half a file")
-    log_says(broker, "changed TLS settings cannot be used; the listener goes on")
+    log_says(broker, "cannot use the changed TLS settings; the listener keeps")
     assert served_certificate(broker.third_port) == before
     serve_certificate("next-server")
     harness.wait_until(lambda: served_certificate(broker.third_port) == (STORES / "next-server.pem").read_text().split(), 10,

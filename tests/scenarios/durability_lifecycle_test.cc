@@ -300,10 +300,10 @@ TEST_F(DurabilityLifecycle, DirectoryThatCannotBeOpenedMakesWayForANewTopicAndIs
     // There is a directory instead of a segment, so that the broker cannot open it as a log.
     fs::create_directories(data("notes-1") / "00000000000000000000.log" / "kept");
     ASSERT_NO_FATAL_FAILURE(start());
-    EXPECT_THAT(broker_->output(), HasSubstr("cannot be opened and is not served directory=notes-1"));
+    EXPECT_THAT(broker_->output(), HasSubstr("the partition is not served directory=notes-1"));
     ASSERT_EQ(client_->create_topic("notes", 2).error, ErrorCode::none);
     EXPECT_EQ(client_->produce_value("notes", 1, "v").error, ErrorCode::none);
-    EXPECT_THAT(broker_->output(), HasSubstr("was in the way of a new partition"));
+    EXPECT_THAT(broker_->output(), HasSubstr("cannot be opened and that a new partition needed"));
     ASSERT_NO_FATAL_FAILURE(kill_and_restart());
     EXPECT_EQ(client_->list_offset("notes", 1, -1), 1);
     EXPECT_EQ(entries_with("-stray"), 1u);

@@ -221,7 +221,7 @@ TEST(Http, WithoutDescriptorsItsAcceptorRests) {
     const rlimit none{.rlim_cur = 1, .rlim_max = before.rlim_max};
     ASSERT_EQ(::prlimit(broker->process_id(), RLIMIT_NOFILE, &none, nullptr), 0);
     WireClient waiting(broker->http_port());
-    ASSERT_TRUE(broker->wait_for_output("connections cannot be accepted for a moment"));
+    ASSERT_TRUE(broker->wait_for_output("cannot accept connections for a moment"));
     const auto used_before = broker->processor_time();
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     EXPECT_LT((broker->processor_time() - used_before).count(), 150 * patience());

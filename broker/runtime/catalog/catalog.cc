@@ -82,7 +82,7 @@ bool Catalog::write(const catalog::Effects& effects, Now now) {
         builder.build(batch);
         const auto appended = partition_->log->append(batch, {.leader_epoch = LeaderEpoch{0}, .now = now.wall});
         if (!appended) {
-            log::error("catalog", "a change cannot be written and was refused", {{"reason", appended.error().message}});
+            log::error("catalog", "refused a change that could not be written", {{"reason", appended.error().message}});
             return false;
         }
         upkeep_.data_written();
@@ -148,7 +148,7 @@ void Catalog::apply_config_change(const catalog::CatalogChange& change, TopicTab
     auto changed = config_->with_dynamic(
         {.cluster_default = catalog.default_broker_configs(), .this_broker = catalog.broker_configs(config_->node_id)});
     if (!changed) {
-        log::error("config", "dynamic broker configs do not apply", {{"reason", changed.error().message}});
+        log::error("config", "cannot apply the dynamic broker configs", {{"reason", changed.error().message}});
         return;
     }
     config_.replace(std::make_shared<const config::BrokerConfig>(std::move(*changed)));

@@ -129,7 +129,7 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
                              {{"topic", topic.name}, {"reason", topic.error.message.value_or("")}});
             }
             for (const std::string& name : topic.left_out_configs) {
-                log::warning("recovery", "a config of an adopted topic means nothing here and was left out",
+                log::warning("recovery", "left out an unknown or invalid config of an adopted topic",
                              {{"topic", topic.name}, {"config", name}});
             }
         }
@@ -158,25 +158,26 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
                                           "; free some space or check the directory's permissions"});
     }
     for (const std::string& directory : found->missing) {
-        log::warning("recovery", "a partition of a topic that Kafka knew is not in the directory", {{"partition", directory}});
+        log::warning("recovery", "a partition of Kafka's metadata is missing from the data directory",
+                     {{"partition", directory}});
     }
     if (!found->command.topics.empty()) {
-        log::info("recovery", "topics of a Kafka were adopted",
+        log::info("recovery", "adopted topics from Kafka",
                   {{"topics", found->command.topics.size()},
                    {"settings", found->has_settings ? "as Kafka had them" : "unknown: nothing is deleted by retention"}});
     }
     if (!found->command.scram_credentials.empty()) {
-        log::info("recovery", "users of a Kafka were adopted, with their SCRAM credentials",
+        log::info("recovery", "adopted users from Kafka with their SCRAM credentials",
                   {{"users", found->command.scram_credentials.size()}});
     }
     if (!found->command.acls.empty()) {
-        log::info("recovery", "ACLs of a Kafka were adopted", {{"acls", found->command.acls.size()}});
+        log::info("recovery", "adopted ACLs from Kafka", {{"acls", found->command.acls.size()}});
     }
     if (!found->command.delegation_tokens.empty()) {
-        log::info("recovery", "delegation tokens of a Kafka were adopted", {{"tokens", found->command.delegation_tokens.size()}});
+        log::info("recovery", "adopted delegation tokens from Kafka", {{"tokens", found->command.delegation_tokens.size()}});
     }
     if (left_out_acls + left_out_tokens > 0) {
-        log::warning("recovery", "what a Kafka knew of who may do what was not adopted as a whole",
+        log::warning("recovery", "left out some of Kafka's ACLs or delegation tokens",
                      {{"left_out_acls", left_out_acls}, {"left_out_tokens", left_out_tokens}});
     }
     return {};
@@ -188,7 +189,7 @@ std::expected<void, StartError> Catalog::load_topics(const Place& place, Now now
     auto dynamic = config_->with_dynamic(
         {.cluster_default = catalog->default_broker_configs(), .this_broker = catalog->broker_configs(config_->node_id)});
     if (!dynamic) {
-        return std::unexpected(StartError{"dynamic broker configs do not apply: " + dynamic.error().message});
+        return std::unexpected(StartError{"cannot apply the dynamic broker configs: " + dynamic.error().message});
     }
     config_.replace(std::make_shared<const config::BrokerConfig>(std::move(*dynamic)));
     auto table = std::make_shared<TopicTable>();
@@ -211,7 +212,7 @@ std::expected<void, StartError> Catalog::load_topics(const Place& place, Now now
     publish(std::move(table), now);
     states_.serve();
     if (auto removed = place.logs.remove_announced(); !removed) {
-        log::warning("recovery", "an interrupted deletion cannot be finished", {{"reason", removed.error().message}});
+        log::warning("recovery", "cannot finish an interrupted deletion", {{"reason", removed.error().message}});
     }
     for (const LogDirectory::Unclaimed& unclaimed : place.logs.unclaimed()) {
         if (unclaimed.topic != catalog::kClusterMetadataTopicName) {

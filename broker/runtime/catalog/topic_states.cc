@@ -61,7 +61,7 @@ std::shared_ptr<const TopicState> TopicStates::watched(const TopicState& before,
 void TopicStates::remove_logs(const TopicState& topic) {
     for (const std::shared_ptr<Partition>& partition : topic.partitions) {
         if (auto removed = logs_.remove(partition->log); !removed) {
-            log::error("storage", "a deleted partition cannot be removed",
+            log::error("storage", "cannot remove a deleted partition",
                        {{"partition", partition->log->directory_name()}, {"reason", removed.error().message}});
         }
     }
@@ -85,13 +85,11 @@ StorageResult<void> TopicStates::add_partitions(TopicState& state, const std::sh
         state.partitions.push_back(block.make(std::move(log), key));
     }
     for (const LogDirectory::Stray& stray : logs_.take_new_strays()) {
-        log::warning(
-            "storage",
-            stray.is_unreadable
-                ? "a directory that cannot be opened was in the way of a new partition and was set aside"
-                : "a directory names another topic id, or none, in its partition.metadata and was set aside; to serve its "
-                  "data, stop the broker, remove its partition.metadata and give it its old name",
-            {{"directory", stray.directory}, {"renamed_to", stray.renamed_to}});
+        log::warning("storage",
+                     stray.is_unreadable ? "set aside a directory that cannot be opened and that a new partition needed"
+                                         : "set aside a directory whose partition.metadata names another topic id or none; to "
+                                           "serve its data, stop the broker, remove that file and restore the directory's name",
+                     {{"directory", stray.directory}, {"renamed_to", stray.renamed_to}});
     }
     return {};
 }
@@ -104,7 +102,7 @@ bool TopicStates::claim(const catalog::Effects& effects, const TopicTable& befor
         }
         auto state = make(change.after, change.before ? before.find(change.after->id) : nullptr, now);
         if (!state) {
-            log::error("catalog", "a change was refused: a directory is in the way of a new partition and cannot be moved",
+            log::error("catalog", "refused a change, because a directory with the name of a new partition cannot be moved",
                        {{"topic", change.after->name}, {"reason", state.error().message}});
             release(claimed, before);
             return false;

@@ -81,7 +81,7 @@ void CoordinatorHosts::serve(const TopicState& topic, Now now) {
         if (host->attach(topic.partitions)) {
             host->serve(now);
         } else {
-            log::error("coordinators", "their topic has another number of partitions than before; restart the broker",
+            log::error("coordinators", "the partition count of the coordinator topic changed; restart the broker",
                        {{"topic", topic.topic->name}});
         }
     }

@@ -118,12 +118,12 @@ std::size_t end_what_nobody_ends(const TopicTable& table, WhatIsKnown what_is_kn
         const std::string partition = std::string(write.topic) + "-" + std::to_string(write.partition.value);
         if (outcome.error == ErrorCode::none) {
             ++ended;
-            log::warning("coordinators", "a transaction that nobody would have ended was ended",
+            log::warning("coordinators", "ended a transaction that no coordinator would end",
                          {{"partition", partition},
                           {"producer", write.ends->producer_id.value},
                           {"as", write.ends->is_commit ? "committed" : "aborted"}});
         } else {
-            log::error("coordinators", "a transaction that nobody ends stays open until the next start",
+            log::error("coordinators", "could not end a transaction that no coordinator ends; it stays open until the next start",
                        {{"partition", partition}, {"reason", error_name(outcome.error)}});
         }
     }

@@ -14,7 +14,7 @@ constexpr std::string_view kDirectory = "partita-fences";
 constexpr std::size_t kChecksumBytes = 4;
 
 void warn(std::string_view name, std::string_view reason) {
-    log::warning("expansion", "a stored fence cannot be read; records of an expansion may reach groups out of order",
+    log::warning("expansion", "cannot read a stored fence; records of an expansion may reach groups out of order",
                  {{"topic_id", name}, {"reason", reason}});
 }
 

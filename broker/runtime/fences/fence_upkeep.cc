@@ -47,8 +47,7 @@ void FenceUpkeep::keep_up(const TopicState& topic, Now now) {
         told_.erase(id);
     }
     if (found.closed != insight::Fence::WindowState::none) {
-        log::info("expansion", "the window of an expansion is closed: " + window_name(found.closed),
-                  {{"topic", topic.topic->name}});
+        log::info("expansion", "closed the window of an expansion: " + window_name(found.closed), {{"topic", topic.topic->name}});
     }
     // Keep the file if the topic grew again since: it then holds the new fence.
     if (found.is_over && !topic.expansion->status().has_fence) {

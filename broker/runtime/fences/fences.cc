@@ -77,7 +77,7 @@ void Fences::on_topics_changed(const TopicsChange& change) {
 bool Fences::store(const catalog::Topic& topic, std::string_view encoded_fence, bool durable) {
     const auto stored = files_.store(topic.id, encoded_fence, durable);
     if (!stored) {
-        log::warning("expansion", "a fence cannot be stored", {{"topic", topic.name}, {"reason", stored.error().message}});
+        log::warning("expansion", "cannot store a fence", {{"topic", topic.name}, {"reason", stored.error().message}});
     }
     return stored.has_value();
 }
@@ -89,7 +89,7 @@ void Fences::note_upkeep(int change, std::uint64_t new_timeouts) {
 
 void Fences::remove_stored(const TopicId& id) {
     if (const auto removed = files_.remove(id); !removed) {
-        log::warning("expansion", "a stored fence cannot be removed", {{"reason", removed.error().message}});
+        log::warning("expansion", "cannot remove a stored fence", {{"reason", removed.error().message}});
     }
 }
 

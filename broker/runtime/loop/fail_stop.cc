@@ -7,7 +7,7 @@
 namespace partita::runtime {
 
 void fail_stop(const StorageError& error) {
-    log::error("storage", "storage failed; the broker stops, and recovers what is safe at its next start",
+    log::error("storage", "storage failed; the broker stops and recovers its logs at its next start",
                {{"reason", error.message}});
     std::_Exit(1);
 }

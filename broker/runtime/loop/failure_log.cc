@@ -4,21 +4,21 @@ namespace partita::runtime {
 
 void FailureLog::append_failed(std::string_view reason) {
     if (const auto left_out = limiter_.admit("append failed", clock_.now().monotonic)) {
-        log::error("storage", "an append failed; the producer is told KAFKA_STORAGE_ERROR and may try again",
+        log::error("storage", "an append failed; the producer gets KAFKA_STORAGE_ERROR and may retry",
                    {{"reason", reason}, {"left_out", *left_out}});
     }
 }
 
 void FailureLog::coordinator_append_failed(std::string_view log_name, std::string_view reason) {
     if (const auto left_out = limiter_.admit("coordinator append failed", clock_.now().monotonic)) {
-        log::error("coordinators", "records cannot be written, the coordinator starts anew from its log",
+        log::error("coordinators", "cannot write records; the coordinator restarts from its log",
                    {{"log", log_name}, {"reason", reason}, {"left_out", *left_out}});
     }
 }
 
 void FailureLog::accept_failed(std::string_view reason) {
     if (const auto left_out = limiter_.admit("accept failed", clock_.now().monotonic)) {
-        log::warning("net", "connections cannot be accepted for a moment", {{"reason", reason}, {"left_out", *left_out}});
+        log::warning("net", "cannot accept connections for a moment", {{"reason", reason}, {"left_out", *left_out}});
     }
 }
 
@@ -32,7 +32,7 @@ void FailureLog::connection_closed(std::string_view client, std::string_view lis
 
 void FailureLog::wrong_http_token(std::string_view address) {
     if (const auto left_out = limiter_.admit("wrong HTTP token", clock_.now().monotonic)) {
-        log::warning("http", "somebody showed a token that is not the broker's", {{"client", address}, {"left_out", *left_out}});
+        log::warning("http", "a client sent a wrong token", {{"client", address}, {"left_out", *left_out}});
     }
 }
 

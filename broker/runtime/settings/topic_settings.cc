@@ -25,7 +25,7 @@ TopicSettings TopicSettingsTable::of(std::string_view topic, const config::Confi
     };
     const auto effective = config::effective_topic_config(given, *broker);
     if (!effective) {
-        log::error("config", "a topic's settings cannot be read, the defaults serve instead",
+        log::error("config", "cannot read a topic's settings; the defaults apply",
                    {{"topic", topic}, {"reason", effective.error().message}});
         return settings_of(config::TopicConfig());
     }

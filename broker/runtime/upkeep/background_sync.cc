@@ -97,11 +97,11 @@ void BackgroundSync::finish_checkpoint(const StorageResult<void>& checkpointed, 
         if (checkpointed.error().kind == StorageError::Kind::sync_failed) {
             fail_stop(checkpointed.error());
         }
-        log::warning("storage", "checkpoint of a log failed", {{"reason", checkpointed.error().message}});
+        log::warning("storage", "could not write the checkpoint of a log", {{"reason", checkpointed.error().message}});
     }
     if (auto written = logs_.write_checkpoints(); !written) {
         done = false;
-        log::warning("storage", "checkpoint files were not written", {{"reason", written.error().message}});
+        log::warning("storage", "could not write the checkpoint files", {{"reason", written.error().message}});
     }
     checkpoint_failed_ = !done;
     // Wait at least this long. Otherwise an interval of 0 and a full disk keep the thread busy.

@@ -48,7 +48,8 @@ void Compactor::run_pass(Now now) {
     }
     // After a crash, recovery uses the recovery points to tell our compacted logs from foreign ones.
     if (auto written = logs_.write_checkpoints(); !written) {
-        log::warning("compaction", "put off, because checkpoint files were not written", {{"reason", written.error().message}});
+        log::warning("compaction", "put off compaction, because the checkpoint files could not be written",
+                     {{"reason", written.error().message}});
         return;
     }
     std::ranges::sort(candidates, std::ranges::greater{},
@@ -60,7 +61,7 @@ void Compactor::run_pass(Now now) {
         clean(candidate, now);
     }
     if (auto written = logs_.write_cleaner_checkpoint(); !written) {
-        log::warning("compaction", "its checkpoint was not written", {{"reason", written.error().message}});
+        log::warning("compaction", "could not write the cleaner checkpoint", {{"reason", written.error().message}});
     }
 }
 
@@ -117,7 +118,7 @@ void Compactor::clean(const Candidate& candidate, Now now) {
             case StorageError::Kind::io:
             case StorageError::Kind::locked:
             case StorageError::Kind::newer_format:
-                log::warning("compaction", "failed and is tried again",
+                log::warning("compaction", "compaction failed and will be tried again",
                              {{"partition", partition_log.directory_name()}, {"reason", cleaned.error().message}});
                 return;
         }

@@ -55,7 +55,7 @@ class DirectoryWatch::Events {
         const int events = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
         if (events < 0 ||
             ::inotify_add_watch(events, directory_.c_str(), IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR) < 0) {
-            log::info("storage", "nobody tells when the data directory is deleted", {{"reason", std::strerror(errno)}});
+            log::info("storage", "cannot watch the data directory for deletion", {{"reason", std::strerror(errno)}});
             if (events >= 0) {
                 ::close(events);
             }

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr const char* kOffsetsTopic = "__consumer_offsets";
-constexpr const char* kOtherCount = "their topic has another number of partitions than before";
+constexpr const char* kOtherCount = "the partition count of the coordinator topic changed";
 
 class CoordinatorsMadeLater : public ::testing::Test {
   protected:

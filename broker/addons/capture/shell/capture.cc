@@ -137,7 +137,7 @@ bool Capture::open_directory(Now now) {
         if (opens_at_ <= now.monotonic) {
             opens_at_ = now.monotonic + kRetryMs;
             open_failure_ = opened.error();
-            log::error("capture", "the directory cannot be used, topics wait for it",
+            log::error("capture", "cannot use the capture directory; captured topics wait for it",
                        {{"directory", capture_directory(*config_.get())}, {"reason", opened.error().message}});
             add(counters_.failures, 1);
         }
@@ -154,7 +154,7 @@ void Capture::drop_deleted(const runtime::TopicTable& table, const CaptureConfig
         }
         if (topic == nullptr) {
             if (auto forgotten = files_.forget(at->second.id, at->second.progress); !forgotten) {
-                log::warning("capture", "what is kept of a deleted topic stays in the directory",
+                log::warning("capture", "could not remove the unfinished files of a deleted topic",
                              {{"topic", at->second.topic}, {"reason", forgotten.error().message}});
             }
         }
@@ -192,7 +192,7 @@ Instant Capture::look_at(const runtime::TopicState& topic, const CaptureConfig& 
 bool Capture::load(const runtime::Partition& partition, const CaptureConfig& config, State& state, Now now) {
     auto progress = files_.load(state.id);
     if (!progress) {
-        fail(state, "how far capture has come cannot be read", progress.error(), now);
+        fail(state, "cannot read the capture progress", progress.error(), now);
         return false;
     }
     state.progress = std::move(*progress);
@@ -245,10 +245,10 @@ void Capture::write(const CaptureConfig& config, const runtime::Partition& parti
             ++state.damage_attempts;
         }
         if (auto removed = files_.file_system().remove(part); !removed) {
-            log::warning("capture", "what was written of a file stays in the directory", {{"reason", removed.error().message}});
+            log::warning("capture", "could not remove an unfinished file", {{"reason", removed.error().message}});
         }
         if (!is_stopping()) {
-            fail(state, "a file was not written", written.error(), now);
+            fail(state, "could not write a file", written.error(), now);
         }
         return;
     }
@@ -277,7 +277,7 @@ void Capture::write(const CaptureConfig& config, const runtime::Partition& parti
 bool Capture::name(const CaptureConfig& config, PartitionIndex partition, State& state, Progress& progress, Now now) {
     const auto format = NameFormat::parse(config.name_format);
     if (!format) {
-        fail(state, "partita.capture.name.format cannot be used", {.message = format.error()}, now);
+        fail(state, "cannot use partita.capture.name.format", {.message = format.error()}, now);
         return false;
     }
     const std::string name_space = capture_namespace(*config_.get());
@@ -291,7 +291,7 @@ bool Capture::name(const CaptureConfig& config, PartitionIndex partition, State&
         progress.path = format->path({.name_space = name_space, .topic = state.topic, .partition = partition, .time = *second});
         const auto taken = files_.is_taken(progress.path);
         if (!taken) {
-            fail(state, "a file cannot be named", taken.error(), now);
+            fail(state, "cannot name a file", taken.error(), now);
             return false;
         }
         if (!*taken) {
@@ -299,7 +299,7 @@ bool Capture::name(const CaptureConfig& config, PartitionIndex partition, State&
         }
         state.window->pass_over(*second, now.monotonic);
     }
-    fail(state, "a file cannot be named", {.message = "there are files of others with such names: " + progress.path}, now);
+    fail(state, "cannot name a file", {.message = "other programs have files with such names: " + progress.path}, now);
     return false;
 }
 
@@ -307,17 +307,17 @@ void Capture::finish(State& state, Now now) {
     Sealed& sealed = *state.sealed;
     if (!sealed.is_stored) {
         if (auto stored = files_.store(state.id, sealed.progress); !stored) {
-            fail(state, "how far capture has come was not written", stored.error(), now);
+            fail(state, "could not write the capture progress", stored.error(), now);
             return;
         }
         sealed.is_stored = true;
     }
     if (auto published = files_.publish(state.id, sealed.progress); !published) {
-        fail(state, "a file did not get its name", published.error(), now);
+        fail(state, "could not rename a finished file", published.error(), now);
         return;
     }
     if (std::exchange(state.is_failing, false)) {
-        log::info("capture", "it works again", {{"topic", state.topic}, {"file", sealed.progress.path}});
+        log::info("capture", "capture recovered", {{"topic", state.topic}, {"file", sealed.progress.path}});
     }
     log::debug("capture", "a file was written",
                {{"file", sealed.progress.path}, {"records", sealed.records}, {"next_offset", sealed.progress.next.value}});
@@ -336,7 +336,7 @@ void Capture::tell_losses(const State& state, const WrittenWindow& written) {
         add(counters_.lost_messages, static_cast<std::uint64_t>(behind - first));
     }
     for (const auto& [offset, reason] : written.damage) {
-        log::error("capture", "records that cannot be read are in no file",
+        log::error("capture", "left out records that cannot be read",
                    {{"topic", state.topic}, {"partition", state.id}, {"about_offset", offset.value}, {"reason", reason}});
     }
 }

@@ -36,7 +36,7 @@ class ProfileAddon final : public assembly::Addon {
         }
         log::info("broker", "clients see a managed service instead of Kafka", {{"profile", profile_->offer()}});
         if (!profile_->has_kafka_endpoint()) {
-            log::warning("broker", "this tier has no Kafka endpoint: clients may use no topic",
+            log::warning("broker", "the tier has no Kafka endpoint; clients cannot use any topic",
                          {{"tier", tier_name(profile_->tier())}});
         }
     }
