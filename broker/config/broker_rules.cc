@@ -202,9 +202,8 @@ std::expected<std::optional<AuthorizerSettings>, ConfigError> authorizer_setting
         return std::nullopt;
     }
     if (class_name != kStandardAuthorizer) {
-        return refused_value(
-            kAuthorizerClass, class_name,
-            "there is no such class here, only " + std::string(kStandardAuthorizer) + ", or empty for no authorizer");
+        return refused_value(kAuthorizerClass, class_name,
+                             "unknown class; use " + std::string(kStandardAuthorizer) + ", or nothing for no authorizer");
     }
     AuthorizerSettings settings;
     for (const auto part : std::views::split(given_value(given, kSuperUsers), ';')) {
@@ -319,13 +318,13 @@ std::expected<void, ConfigError> check_http(const BrokerConfig& config) {
             return {};
         }
         return refuse(begin +
-                      "give a token with partita.http.token.file and TLS with https:// and ssl.keystore.location, or say "
-                      "partita.http.open=health to serve health and metrics alone");
+                      "give a token with partita.http.token.file and TLS with https:// and ssl.keystore.location, or set "
+                      "partita.http.open=health to serve only health and metrics");
     }
     if (!config.http_has_tls && !std::get<bool>(config.value("partita.http.plaintext"))) {
         return refuse(begin +
-                      "give TLS with https:// and ssl.keystore.location, or say partita.http.plaintext=true to have the token "
-                      "sent as it is");
+                      "give TLS with https:// and ssl.keystore.location, or set partita.http.plaintext=true to allow the token "
+                      "without TLS");
     }
     return {};
 }

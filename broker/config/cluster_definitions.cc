@@ -74,7 +74,7 @@ constexpr ConfigDefinition kClusterDefinitions[] = {
                 "Size from which old metadata is deleted.")),
     kept(define("metadata.max.retention.ms", ConfigType::int64, "604800000", kAny, kReadOnly,
                 "Age from which old metadata is deleted.")),
-    required("node.id", ConfigType::int32, "1", range(0), kReadOnly, "Id of this node. 1 unless told otherwise."),
+    required("node.id", ConfigType::int32, "1", range(0), kReadOnly, "Id of this node. Default: 1."),
     kept(required("process.roles", ConfigType::list, "broker,controller", list_of(kProcessRoles, false, false), kReadOnly,
                   "Roles of this node. It is always broker and controller in one.")),
     kept(internal("server.max.startup.time.ms", ConfigType::int64, "9223372036854775807", range(0), kReadOnly,

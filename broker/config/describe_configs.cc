@@ -170,8 +170,7 @@ std::vector<ConfigEntry> describe_default_broker_configs(const BrokerConfig& bro
 }
 
 std::string documentation_of(const ConfigDefinition& definition) {
-    return std::string(definition.documentation) +
-           (definition.effect == ConfigEffect::kept ? " Kept, and nobody here acts on it." : "");
+    return std::string(definition.documentation) + (definition.effect == ConfigEffect::kept ? " Stored without effect." : "");
 }
 
 }  // namespace partita::config

@@ -46,7 +46,7 @@ constexpr ConfigDefinition kGroupDefinitions[] = {
     kept(define("group.coordinator.threads", ConfigType::int32, "4", range(1), kReadOnly, "Threads of the group coordinator.")),
     define("group.initial.rebalance.delay.ms", ConfigType::int32, "0", kAny, kReadOnly,
            "How long the first rebalance of an empty classic group waits for more members. 0 here, "
-           "3000 in Apache Kafka: on one machine nobody gains from waiting."),
+           "3000 in Apache Kafka: on one machine, waiting gains nothing."),
     define("group.max.session.timeout.ms", ConfigType::int32, "1800000", kAny, kReadOnly,
            "Largest session timeout that a classic member may ask for."),
     define("group.max.size", ConfigType::int32, "2147483647", range(1), kReadOnly, "Most members of a classic group."),
@@ -92,7 +92,7 @@ constexpr ConfigDefinition kGroupDefinitions[] = {
         define("offsets.topic.compression.codec", ConfigType::int32, "0", kAny, kReadOnly, "Codec number of the offsets topic.")),
     define("offsets.topic.num.partitions", ConfigType::int32, "50", range(1), kReadOnly, "Partitions of the offsets topic."),
     kept(define("offsets.topic.replication.factor", ConfigType::int16, "3", range(1), kReadOnly,
-                "Replication factor of the offsets topic. More than one node can hold counts as 1 here.")),
+                "Replication factor of the offsets topic. A value above 1 counts as 1 here.")),
     define("offsets.topic.segment.bytes", ConfigType::int32, "104857600", range(1), kReadOnly,
            "Segment size of the offsets topic."),
 };

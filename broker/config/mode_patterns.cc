@@ -46,14 +46,14 @@ std::expected<ModePatterns, ConfigError> parse_mode_patterns(std::string_view te
         }
         const std::size_t colon = item.find(':');
         if (colon == std::string::npos || colon == 0) {
-            return refuse(item, "say PATTERN:MODE, such as orders-*:fenced");
+            return refuse(item, "use PATTERN:MODE, such as orders-*:fenced");
         }
         std::string mode = item.substr(colon + 1);
         if (std::ranges::find(kExpansionModes, std::string_view(mode)) == std::end(kExpansionModes)) {
             return refuse(item, "the mode must be faithful, safe-offsets, guarded or fenced");
         }
         if (patterns.size() == kModePatternsMax) {
-            return refuse(item, "there may be " + std::to_string(kModePatternsMax) + " patterns");
+            return refuse(item, "at most " + std::to_string(kModePatternsMax) + " patterns are allowed");
         }
         patterns.emplace_back(item.substr(0, colon), std::move(mode));
     }

@@ -9,7 +9,7 @@ namespace {
 // where the text says so.
 constexpr ConfigDefinition kNetworkDefinitions[] = {
     define("advertised.listeners", ConfigType::list, kNone, list_of({}, false, true), kReadOnly,
-           "What clients are told to connect to, as NAME://host:port items. Without it, see listeners."),
+           "Addresses that the broker gives to clients, as NAME://host:port items. Without it, see listeners."),
     kept(define("background.threads", ConfigType::int32, "10", range(1), kClusterWide,
                 "Threads for work that no request waits for.")),
     define("connections.max.idle.ms", ConfigType::int64, "600000", kAny, kReadOnly,

@@ -8,80 +8,69 @@ namespace {
 // This broker's own configs. Ascending by name.
 constexpr ConfigDefinition kPartitaDefinitions[] = {
     internal("partita.adopt.directories", ConfigType::boolean, "false", kAny, kReadOnly,
-             "Whether directories of partitions that the catalog does not know become topics at the start. In a directory that "
-             "is new to this broker they always do."),
+             "Whether the start turns partition directories that the catalog does not know into topics. In a data directory that "
+             "is new to this broker it always does."),
     internal("partita.authentication.time.max.ms", ConfigType::int32, "30000", range(1), kReadOnly,
-             "How long a client may take until it is known who it is: TLS handshake and login together, from the moment in which "
-             "it connected."),
+             "Longest time from a client's connect to the end of its TLS handshake and login."),
     internal(
         "partita.authentication.waiting.max", ConfigType::int32, "1024", range(1), kReadOnly,
-        "Most clients of each thread whose TLS handshake or login is under way. When one more comes, the one that came first "
-        "is closed."),
+        "Most clients of each thread in a TLS handshake or login. When one more connects, the broker closes the oldest of them."),
     internal("partita.cluster.id", ConfigType::string, kNone, kAny, kReadOnly,
-             "Identity that a new data directory is given, a UUID of 22 characters; a random one without it."),
+             "Cluster id of a new data directory, a UUID of 22 characters; random without it."),
     internal("partita.connections.gather", ConfigType::boolean, "true", kAny, kReadOnly,
-             "Whether connections share as few threads as their load allows, which spares a record the wake of another thread. "
-             "Without it they are dealt out evenly."),
+             "Whether connections share as few threads as their load allows, which saves waking other threads. Without it, "
+             "threads get equal shares."),
     internal("partita.core.dumps.enable", ConfigType::boolean, "false", kAny, kReadOnly,
-             "Whether the kernel may write core dumps of a broker whose memory holds passwords, keys or tokens, and its user's "
-             "debuggers may look into it. A broker without secrets always lets them."),
+             "Whether the kernel may write core dumps of a broker whose memory holds passwords, keys or tokens, and whether "
+             "debuggers of its user may attach. A broker without secrets always allows both."),
     kept(internal("partita.data.directory", ConfigType::string, kNone, kAny, kReadOnly,
-                  "Where the running broker keeps its data, as an absolute path. The broker says it.")),
+                  "Data directory of the running broker, as an absolute path. The broker sets it.")),
     define("partita.default.expansion.fence.timeout.ms", ConfigType::int64, "120000", range(0), kClusterWide,
            "Default of the topic config partita.expansion.fence.timeout.ms."),
     define("partita.default.expansion.guard.quiet.ms", ConfigType::int64, "30000", range(0), kClusterWide,
            "Default of the topic config partita.expansion.guard.quiet.ms."),
     define("partita.default.expansion.mode", ConfigType::string, "faithful", one_of(kExpansionModes), kClusterWide,
            "Default of the topic config partita.expansion.mode: faithful, safe-offsets, guarded or fenced."),
-    define(
-        "partita.default.expansion.mode.patterns", ConfigType::string, "", kAny, kClusterWide,
-        "Modes of topics by their names, PATTERN:MODE[,PATTERN:MODE...]: a * stands for any characters, the first pattern that "
-        "is the whole name counts. Before partita.default.expansion.mode; a topic's own partita.expansion.mode goes before "
-        "both."),
+    define("partita.default.expansion.mode.patterns", ConfigType::string, "", kAny, kClusterWide,
+           "Modes of topics by their names, PATTERN:MODE[,PATTERN:MODE...]: a * stands for any characters, and the first pattern "
+           "that matches the whole name counts. It overrides partita.default.expansion.mode; a topic's own "
+           "partita.expansion.mode overrides both."),
     define("partita.default.expansion.window.ms", ConfigType::int64, "600000", range(1), kClusterWide,
            "Default of the topic config partita.expansion.window.ms."),
     define("partita.detection.enable", ConfigType::boolean, "true", kAny, kClusterWide,
-           "Whether samples of produced records are looked at, to know which partitioner each producer uses and to prove "
-           "what an expansion does to keys. See docs/expansion.md."),
+           "Whether the broker samples produced records, to detect each producer's partitioner and to prove the effect of an "
+           "expansion on keys. See docs/expansion.md."),
     define("partita.detection.processor.percent", ConfigType::float64, "1.5", range(0.1, 100), kClusterWide,
-           "What looking at samples may take of the processor time that the broker spends. With 100 every record is looked at, "
-           "however much there is."),
+           "Largest share of the broker's processor time that sampling may take. With 100 the broker examines every record."),
     define("partita.events.topic.enable", ConfigType::boolean, "true", kAny, kClusterWide,
-           "Whether events of findings are written to the topic __partita_expansions, which is made for the first one about "
-           "a topic that has grown."),
-    internal(
-        "partita.http.advertised", ConfigType::string, kNone, kAny, kReadOnly,
-        "Where clients find the HTTP side, as host:port; off when there is none. The broker says where it listens; given, it "
-        "says what was given."),
+           "Whether the broker writes events of findings to the topic __partita_expansions. The first event about a topic that "
+           "has grown creates it."),
+    internal("partita.http.advertised", ConfigType::string, kNone, kAny, kReadOnly,
+             "Address of the HTTP side for clients, as host:port, or off. Without it, the address on which the broker listens."),
     define("partita.http.listener", ConfigType::string, "localhost:8092", kAny, kReadOnly,
-           "Where the HTTP side listens, as host:port; an empty host is every interface, an empty "
-           "value switches it off. With https:// before it, it speaks TLS with the key of ssl.keystore.location or "
+           "Address on which the HTTP side listens, as host:port; an empty host is every interface, an empty value switches HTTP "
+           "off. With https:// before it, the HTTP side speaks TLS with the key of ssl.keystore.location or "
            "listener.name.http.ssl.keystore.location."),
     internal("partita.http.open", ConfigType::string, "", one_of(kHttpOpen), kReadOnly,
-             "What the HTTP side serves beyond this machine to clients without a token, when the broker has none: health (and "
-             "metrics), or all. Without a value a broker that listens there needs a token."),
+             "Resources that the HTTP side serves to other machines if the broker has no token: health (and metrics), or all. "
+             "Without a value, a broker that listens for other machines needs a token."),
     internal("partita.http.plaintext", ConfigType::boolean, "false", kAny, kReadOnly,
-             "Whether the token may be sent beyond this machine without TLS: somebody else sees to that, or the network is the "
-             "machine's own."),
+             "Whether clients may send the token from other machines without TLS: a proxy adds TLS, or the network is private."),
     internal("partita.http.principal", ConfigType::string, "User:http", kAny, kReadOnly,
-             "Who the bearer of the token is, for super.users and ACLs, as type:name."),
+             "Principal of the token's bearer, for super.users and ACLs, as type:name."),
     internal("partita.http.token", ConfigType::password, kNone, kAny, kReadOnly,
-             "What clients of the HTTP side have to send (Authorization: Bearer). Health and the console's files need none."),
+             "Token that clients of the HTTP side must send (Authorization: Bearer). Health and the console's files need none."),
     internal("partita.http.token.file", ConfigType::string, "", kAny, kReadOnly,
              "A file that holds the token in its first line."),
-    internal(
-        "partita.polling.enable", ConfigType::boolean, "true", kAny, kReadOnly,
-        "Whether a thread whose clients ask at once again looks for their requests for up to 50 us before it sleeps: waking it "
-        "takes as long as an exchange. At most half of the processors that the broker may use do so at once, and none where it "
-        "may use "
-        "one."),
-    internal(
-        "partita.scram.users.file", ConfigType::string, "", kAny, kReadOnly,
-        "A file of users who are made at the start, or get their password again: lines as kafka-storage format --add-scram takes "
-        "them, SCRAM-SHA-512=[name=alice,password=alice-secret]."),
+    internal("partita.polling.enable", ConfigType::boolean, "true", kAny, kReadOnly,
+             "Whether a thread whose clients send request after request polls for up to 50 us before it sleeps: waking it takes "
+             "as long as an exchange. At most half of the broker's processors poll at once, and none if it may use only one."),
+    internal("partita.scram.users.file", ConfigType::string, "", kAny, kReadOnly,
+             "A file of users whose credentials the start creates or renews: lines of kafka-storage format --add-scram, "
+             "SCRAM-SHA-512=[name=alice,password=alice-secret]."),
     internal("partita.start.message", ConfigType::string, "", kAny, kReadOnly,
-             "Lines that are printed on standard output when clients are served, for starters that wait for a line of another "
-             "broker's log."),
+             "Lines that the broker prints to standard output once it serves clients, for starters that wait for a line of "
+             "another broker's log."),
 };
 
 }  // namespace

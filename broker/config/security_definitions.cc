@@ -9,9 +9,9 @@ namespace {
 // of ours where the text says so.
 constexpr ConfigDefinition kSecurityDefinitions[] = {
     define("authorizer.class.name", ConfigType::string, "", kNonNull, kReadOnly,
-           "Class that decides who may do what: org.apache.kafka.metadata.authorizer.StandardAuthorizer, by ACLs. It reads "
-           "super.users (principals between semicolons) and allow.everyone.if.no.acl.found (true or false) as well. Empty: "
-           "everybody may do everything."),
+           "Class that authorizes requests: org.apache.kafka.metadata.authorizer.StandardAuthorizer, by ACLs. It reads "
+           "super.users (principals between semicolons) and allow.everyone.if.no.acl.found (true or false) as well. Empty: no "
+           "authorization."),
     define("connection.failed.authentication.delay.ms", ConfigType::int32, "100", range(0), kReadOnly,
            "How long a connection stays open after its authentication failed."),
     define("connections.max.reauth.ms", ConfigType::int64, "0", kAny, kReadOnly,
@@ -23,7 +23,7 @@ constexpr ConfigDefinition kSecurityDefinitions[] = {
     define("delegation.token.max.lifetime.ms", ConfigType::int64, "604800000", range(1), kReadOnly,
            "Lifetime of a delegation token that renewal cannot exceed."),
     define("delegation.token.secret.key", ConfigType::password, kNone, kAny, kReadOnly,
-           "Secret with which delegation tokens are made; without it there are none."),
+           "Secret that signs delegation tokens; without it the broker issues none."),
     at_next_start(define("principal.builder.class", ConfigType::class_name,
                          "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder", kAny, kPerBroker,
                          "Class that turns a connection into a principal.")),
@@ -134,7 +134,7 @@ constexpr ConfigDefinition kSecurityDefinitions[] = {
     kept(define("ssl.endpoint.identification.algorithm", ConfigType::string, "https", kAny, kPerBroker,
                 "How the name of a peer is checked; empty switches it off.")),
     at_next_start(define("ssl.engine.factory.class", ConfigType::class_name, kNone, kAny, kPerBroker,
-                         "Class that makes TLS engines; none but Kafka's own is served.")),
+                         "Class that makes TLS engines; only Kafka's own is served.")),
     define("ssl.key.password", ConfigType::password, kNone, kAny, kPerBroker, "Password of the private key."),
     kept(define("ssl.keymanager.algorithm", ConfigType::string, "SunX509", kAny, kPerBroker, "Algorithm of the key manager.")),
     define("ssl.keystore.certificate.chain", ConfigType::password, kNone, kAny, kPerBroker, "Certificate chain in PEM."),

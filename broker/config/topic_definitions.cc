@@ -10,7 +10,7 @@ namespace {
 // topic's configs see Kafka's.
 constexpr ConfigDefinition kDefinitions[] = {
     define("cleanup.policy", ConfigType::list, kOfBroker, list_of(kCleanupPolicies, true, false), kClusterWide,
-           "What happens to old data: delete, compact, both, or (empty) nothing."),
+           "Treatment of old data: delete, compact, both, or (empty) none."),
     define("compression.gzip.level", ConfigType::int32, kOfBroker, kGzipLevel, kClusterWide,
            "Level used when the topic is compressed with gzip by the broker: 1 to 9, or -1 for gzip's "
            "default."),
@@ -57,20 +57,20 @@ constexpr ConfigDefinition kDefinitions[] = {
     kept(define("min.insync.replicas", ConfigType::int32, kOfBroker, range(1), kClusterWide,
                 "In-sync replicas that must be there for a write with acks=all.")),
     internal("partita.expansion.fence.timeout.ms", ConfigType::int64, kOfBroker, range(0), kClusterWide,
-             "In mode fenced: how long a group that commits nothing on the parent partition is kept from the records "
-             "of a new partition."),
+             "In mode fenced: how long the broker withholds a new partition's records from a group that commits nothing on the "
+             "parent partition."),
     internal("partita.expansion.guard.override", ConfigType::boolean, "false", kAny, kClusterWide,
-             "In mode guarded: whether the topic grows whatever stands against it."),
+             "In mode guarded: whether the topic grows despite findings against it."),
     internal("partita.expansion.guard.quiet.ms", ConfigType::int64, kOfBroker, range(0), kClusterWide,
-             "In mode guarded: how long no producer may have written to the topic before it grows."),
+             "In mode guarded: how long producers must be quiet before the topic grows."),
     internal("partita.expansion.mode", ConfigType::string, kOfBroker, one_of(kExpansionModes), kClusterWide,
              "What the broker does for order and completeness when partitions are added: faithful (as Kafka: "
              "nothing), safe-offsets, guarded or fenced. See docs/expansion.md."),
     internal("partita.expansion.window.ms", ConfigType::int64, kOfBroker, range(1), kClusterWide,
-             "In mode fenced: when producers count as knowing the new partitions at the latest. Twice the largest "
-             "metadata.max.age.ms among them."),
+             "In mode fenced: time after which all producers count as knowing the new partitions. Set it to twice their largest "
+             "metadata.max.age.ms."),
     internal("partita.nudge", ConfigType::int64, "0", range(0), kClusterWide,
-             "Whenever this gets another value, the topic's consumers are made to refresh their metadata. A test control."),
+             "A new value makes the topic's consumers refresh their metadata. A test control."),
     internal("partita.visibility.consumers.delay.ms", ConfigType::int64, "0", range(-1), kClusterWide,
              "How long new partitions are hidden from consumers; -1 hides them until this is changed. A test control."),
     internal("partita.visibility.producers.delay.ms", ConfigType::int64, "0", range(-1), kClusterWide,
@@ -78,7 +78,7 @@ constexpr ConfigDefinition kDefinitions[] = {
     kept(define("preallocate", ConfigType::boolean, kOfBroker, kAny, kClusterWide,
                 "Whether a new segment gets its full size at once.")),
     kept(define("remote.log.copy.disable", ConfigType::boolean, "false", kAny, kClusterWide,
-                "Whether nothing more is copied to tiered storage.")),
+                "Whether copying to tiered storage stops.")),
     kept(define("remote.log.delete.on.disable", ConfigType::boolean, "false", kAny, kClusterWide,
                 "Whether tiered data is deleted when tiering is switched off.")),
     define("remote.storage.enable", ConfigType::boolean, "false", kAny, kClusterWide,

@@ -279,8 +279,8 @@ TEST(Authorizer, AnotherClassIsRefusedWithOneLine) {
         ASSERT_FALSE(refused.has_value());
         EXPECT_EQ(refused.error().message,
                   "Invalid value " + name +
-                      " for configuration authorizer.class.name: there is no such class here, only "
-                      "org.apache.kafka.metadata.authorizer.StandardAuthorizer, or empty for no authorizer");
+                      " for configuration authorizer.class.name: unknown class; use "
+                      "org.apache.kafka.metadata.authorizer.StandardAuthorizer, or nothing for no authorizer");
     }
 }
 

@@ -68,14 +68,14 @@ std::string table(const Definitions& definitions, Of of, bool are_kept) {
 std::string page() {
     const auto broker = [](const ConfigDefinition& definition) -> const ConfigDefinition& { return definition; };
     const auto topic = [](const TopicConfigDefinition& definition) -> const ConfigDefinition& { return definition.definition; };
-    return "# All configs, by what comes of them\n\n"
+    return "# All configs and their effects\n\n"
            "Made from their definitions by a test (`config_test`, with `PARTITA_WRITE_DOCS=1`). Every config that a Kafka 4.3.1 "
            "knows is\n"
-           "accepted, checked, stored and described; this page says which of them somebody acts on.\n\n"
-           "## Configs of the broker that somebody acts on\n\n" +
-           table(broker_config_definitions(), broker, false) + "\n## Configs of topics that somebody acts on\n\n" +
-           table(topic_config_definitions(), topic, false) + "\n## Configs of topics that are kept\n\n" +
-           table(topic_config_definitions(), topic, true) + "\n## Configs of the broker that are kept\n\n" +
+           "accepted, checked, stored and described; this page says which of them have an effect.\n\n"
+           "## Configs of the broker that have an effect\n\n" +
+           table(broker_config_definitions(), broker, false) + "\n## Configs of topics that have an effect\n\n" +
+           table(topic_config_definitions(), topic, false) + "\n## Configs of topics that are stored without effect\n\n" +
+           table(topic_config_definitions(), topic, true) + "\n## Configs of the broker that are stored without effect\n\n" +
            table(broker_config_definitions(), broker, true);
 }
 
@@ -150,8 +150,8 @@ TEST(ConfigDocs, DynamicConfigsAreSaidToTakeEffectWhereTheirDefinitionsSaySo) {
 
 TEST(ConfigDocs, WhatNobodyActsOnIsDescribedSo) {
     const auto text_of = [](std::string_view name) { return documentation_of(*find_broker_config(name)); };
-    EXPECT_THAT(text_of("num.io.threads"), testing::EndsWith("Kept, and nobody here acts on it."));
-    EXPECT_THAT(text_of("num.partitions"), testing::Not(testing::HasSubstr("Kept")));
+    EXPECT_THAT(text_of("num.io.threads"), testing::EndsWith("Stored without effect."));
+    EXPECT_THAT(text_of("num.partitions"), testing::Not(testing::HasSubstr("without effect")));
 }
 
 }  // namespace

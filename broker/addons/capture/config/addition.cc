@@ -27,9 +27,9 @@ constexpr Validator kCaptureSize{.kind = ValidatorKind::range, .minimum = 1024, 
 
 constexpr ConfigDefinition kDefinitions[] = {
     define("partita.capture.directory", ConfigType::string, "", kAny, kReadOnly,
-           "Where topics with partita.capture.enable are written to Avro files; empty where none may be. See docs/capture.md."),
+           "Directory for the Avro files of topics with partita.capture.enable; empty for no capture. See docs/capture.md."),
     define("partita.capture.namespace", ConfigType::string, "partita", kNonEmpty, kReadOnly,
-           "What stands for {Namespace} in the names of capture's files."),
+           "Value of {Namespace} in the names of capture files."),
     define("partita.default.capture.enable", ConfigType::boolean, "false", kAny, kReadOnly,
            "Default of the topic config partita.capture.enable. Topics that the broker keeps for itself are never captured."),
     define("partita.default.capture.interval.ms", ConfigType::int64, "300000", kCaptureInterval, kReadOnly,
@@ -53,23 +53,23 @@ constexpr ConfigSynonym kSkipEmpty[] = {{"partita.default.capture.skip.empty"}};
 constexpr TopicConfigDefinition kTopicDefinitions[] = {
     TopicConfigDefinition{
         internal("partita.capture.enable", ConfigType::boolean, kOfBroker, kAny, kClusterWide,
-                 "Whether the topic's records are written to Avro files below the broker's partita.capture.directory. See "
+                 "Whether the broker writes the topic's records to Avro files below its partita.capture.directory. See "
                  "docs/capture.md."),
         kEnable},
     TopicConfigDefinition{internal("partita.capture.interval.ms", ConfigType::int64, kOfBroker, kCaptureInterval, kClusterWide,
-                                   "Time after which a partition's window of capture ends, with a file of what came in it."),
+                                   "Time after which a partition's capture window ends and its file is complete."),
                           kIntervalMs},
     TopicConfigDefinition{
         internal(
             "partita.capture.name.format", ConfigType::string, kOfBroker, kAny, kClusterWide,
-            "Path and name of a file of capture, without .avro. All tokens are mandatory, in any order: {Namespace}, {EventHub}, "
+            "Path and name of a capture file, without .avro. All tokens are mandatory, in any order: {Namespace}, {EventHub}, "
             "{PartitionId}, {Year}, {Month}, {Day}, {Hour}, {Minute}, {Second}."),
         kNameFormat},
     TopicConfigDefinition{internal("partita.capture.size.bytes", ConfigType::int64, kOfBroker, kCaptureSize, kClusterWide,
-                                   "Size after which a partition's window of capture ends, whatever time is left."),
+                                   "Size after which a partition's capture window ends before its time."),
                           kSizeBytes},
     TopicConfigDefinition{internal("partita.capture.skip.empty", ConfigType::boolean, kOfBroker, kAny, kClusterWide,
-                                   "Whether a window of capture in which nothing came leaves no file instead of an empty one."),
+                                   "Whether a capture window without records leaves no file instead of an empty one."),
                           kSkipEmpty},
 };
 
@@ -97,7 +97,7 @@ Verdict check(const ConfigMap& effective) {
         for (const std::string& logs : log_directories(effective)) {
             if (is_within(directory, logs)) {
                 return refuse("partita.capture.directory is " + directory + ", in " + logs +
-                              " where the topics are kept: one that is deleted could take captured files with it");
+                              ", the data directory: a deleted topic could take captured files with it");
             }
         }
     }

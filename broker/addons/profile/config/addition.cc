@@ -16,20 +16,17 @@ using config::internal;
 constexpr std::string_view kProfiles[] = {"", kEventHubs};
 
 constexpr ConfigDefinition kDefinitions[] = {
-    internal(
-        "partita.profile", ConfigType::string, "", one_of(kProfiles), kReadOnly,
-        "What clients see instead of Kafka: eventhubs for what a managed event service shows at its Kafka endpoint; empty for "
-        "Kafka. See docs/eventhubs.md."),
+    internal("partita.profile", ConfigType::string, "", one_of(kProfiles), kReadOnly,
+             "Service that clients see instead of Kafka: eventhubs for the Kafka endpoint of a managed event service; empty for "
+             "Kafka. See docs/eventhubs.md."),
     internal("partita.profile.access.keys", ConfigType::password, kNone, kAny, kReadOnly,
-             "The keys that connection strings are checked against: NAME[:RIGHTS]=KEY[,NAME[:RIGHTS]=KEY...], with RIGHTS of "
+             "Keys of connection strings: NAME[:RIGHTS]=KEY[,NAME[:RIGHTS]=KEY...], with RIGHTS of "
              "send, listen "
-             "and manage, joined by '+'; without them a key has all. Clients of a profile log in by PLAIN as $ConnectionString. "
-             "Without a "
-             "key, partita serve makes one and prints it."),
-    internal(
-        "partita.profile.newer.api.versions.enable", ConfigType::boolean, "false", kAny, kReadOnly,
-        "Whether a profile answers an ApiVersions request of a newer version than it offers, as Kafka does. The service ends the "
-        "connection, so that Java clients from Kafka 3.9 on cannot talk to it."),
+             "and manage, joined by '+'; without them a key has all rights. Clients of a profile log in with PLAIN as "
+             "$ConnectionString. Without a key, partita serve creates one and prints it."),
+    internal("partita.profile.newer.api.versions.enable", ConfigType::boolean, "false", kAny, kReadOnly,
+             "Whether a profile answers an ApiVersions request of a newer version than it offers, as Kafka does. The service "
+             "closes the connection instead, so Java clients from Kafka 3.9 on cannot talk to it."),
     internal("partita.profile.tier", ConfigType::string, "standard", one_of(kTierNames), kReadOnly,
              "The tier of the profile: basic, standard, premium or dedicated."),
 };

@@ -65,7 +65,7 @@ std::expected<void, config::ConfigError> check_profile(const config::ConfigMap& 
     if (text_of(effective, kProfileConfig).empty()) {
         for (const std::string_view name : {kProfileTierConfig, kProfileAccessKeysConfig, kProfileNewerApiVersionsConfig}) {
             if (effective.contains(name)) {
-                return refuse(std::string(name) + " is set and " + kProfileConfig + " is not: set " + kProfileConfig + "=" +
+                return refuse(std::string(name) + " is set but " + kProfileConfig + " is not: set " + kProfileConfig + "=" +
                               std::string(kEventHubs));
             }
         }
