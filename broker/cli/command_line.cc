@@ -69,8 +69,7 @@ std::optional<std::string> problem_of(const Option& option, bool is_positional, 
             wanted.replace(last, 2, " or ");
         }
     }
-    return is_good ? std::nullopt
-                   : std::optional(shown_name(option, is_positional) + " is " + argument + "; it must be " + wanted);
+    return is_good ? std::nullopt : std::optional(shown_name(option, is_positional) + " is " + argument + "; use " + wanted);
 }
 
 }  // namespace
@@ -115,7 +114,7 @@ class LineReader {
 
   private:
     [[nodiscard]] const Command& command() const { return *line_.command_; }
-    [[nodiscard]] std::string advice() const { return " (`" + path_ + " --help` lists what there is)"; }
+    [[nodiscard]] std::string advice() const { return " (`" + path_ + " --help` lists commands and options)"; }
 
     [[nodiscard]] Read take_argument(const Option& option, std::string argument) {
         if (const auto problem = problem_of(option, false, argument)) {
@@ -133,7 +132,7 @@ class LineReader {
     }
     [[nodiscard]] Read take_next(const Option& option) {
         if (at_ == words_.size()) {
-            return std::unexpected(shown_name(option, false) + " has no argument: say " + shown_name(option, false) + " " +
+            return std::unexpected(shown_name(option, false) + " needs an argument: use " + shown_name(option, false) + " " +
                                    std::string(option.argument));
         }
         return take_argument(option, words_[at_++]);
@@ -144,7 +143,7 @@ class LineReader {
         const std::string_view name = word.substr(2, equals - 2);
         const Option* option = name.size() < 2 ? nullptr : find_in(command().options, name);
         if (option == nullptr) {
-            return std::unexpected(std::string(word.substr(0, equals)) + " is no option of `" + path_ + "`" +
+            return std::unexpected(std::string(word.substr(0, equals)) + " is not an option of `" + path_ + "`" +
                                    did_you_mean(word.substr(0, equals), option_names(command())));
         }
         if (option->argument.empty()) {
@@ -159,7 +158,7 @@ class LineReader {
         for (std::size_t at = 1; at < word.size(); ++at) {
             const Option* option = find_in(command().options, word.substr(at, 1));
             if (option == nullptr) {
-                return std::unexpected("-" + std::string(word.substr(at, 1)) + " is no option of `" + path_ + "`");
+                return std::unexpected("-" + std::string(word.substr(at, 1)) + " is not an option of `" + path_ + "`");
             }
             if (!option->argument.empty()) {
                 std::string_view rest = word.substr(at + 1);
@@ -195,9 +194,9 @@ class LineReader {
             return give(positional, word);
         }
         if (!command().subcommands.empty()) {
-            return std::unexpected(word + " is no command" + did_you_mean(word, subcommand_names(command())));
+            return std::unexpected(word + " is not a command" + did_you_mean(word, subcommand_names(command())));
         }
-        return std::unexpected("unexpected " + word + " behind `" + path_ + "`");
+        return std::unexpected("unexpected " + word + " after `" + path_ + "`");
     }
 
     /// Adds values of the environment, and checks required options.

@@ -90,7 +90,7 @@ using Action = std::function<int()>;
 
 // Shared by tables -----------------------------------------------------------------------------------
 
-inline constexpr tools::Option kHelp{.name = "help", .argument = "", .help = "print this", .alias = "h"};
+inline constexpr tools::Option kHelp{.name = "help", .argument = "", .help = "print this help", .alias = "h"};
 
 [[nodiscard]] bool is_whole_number(std::string_view text, std::int64_t least, std::int64_t most);
 /// For `tools::Check`.

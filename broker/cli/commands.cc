@@ -51,7 +51,7 @@ const Command& program() {
     }();
     static const Command kProgram{.name = "partita",
                                   .summary = "run a broker that speaks Apache Kafka's protocol, or one of the commands",
-                                  .purpose = "Partita: the local Kafka. Without a command it serves.",
+                                  .purpose = "Partita: the local Kafka. Without a command it runs the broker.",
                                   .options = kOptions,
                                   .subcommands = kCommands,
                                   .run = run_program};

@@ -151,7 +151,7 @@ std::size_t begin_of_item(const std::string& value) {
     return value.find_last_of(',') == std::string::npos ? 0 : value.find_last_of(',') + 1;
 }
 
-constexpr std::string_view kBash = R"(# bash completion of partita: the program itself says what can follow.
+constexpr std::string_view kBash = R"(# bash completion of partita: the program itself lists the candidates.
 _partita() {
     local line program=partita
     [[ ${COMP_WORDS[0]##*/} == partita ]] && program=${COMP_WORDS[0]}
@@ -167,7 +167,7 @@ _partita() {
 complete -F _partita)";
 
 constexpr std::string_view kZsh = R"(
-# zsh completion of partita: the program itself says what can follow.
+# zsh completion of partita: the program itself lists the candidates.
 _partita() {
     local line program=partita found=1
     local -a described
@@ -187,7 +187,7 @@ if [[ $funcstack[1] == _partita ]]; then
 else
     compdef _partita)";
 
-constexpr std::string_view kFish = R"(# fish completion of partita: the program itself says what can follow.
+constexpr std::string_view kFish = R"(# fish completion of partita: the program itself lists the candidates.
 function __partita_complete
     set -l words (commandline -opc)
     set -l program partita

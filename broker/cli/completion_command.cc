@@ -140,7 +140,7 @@ constexpr tools::Option kCompletionPositionals[] = {
 constexpr tools::Option kManualPositionals[] = {
     {.name = "COMMAND",
      .argument = "",
-     .help = "the command, or partita; without one: all commands, each with the name of Kafka's tool that it is"},
+     .help = "the command, or partita; without one: list all commands, each with the name of its Kafka tool"},
 };
 constexpr tools::Option kShellHelp[] = {kHelp};
 
@@ -162,7 +162,7 @@ std::optional<int> run_completion(int argument_count, char** argument_values) {
 }
 
 constinit const Command kCompletionCommand{.name = "completion",
-                                           .summary = "print what a shell needs to complete commands, options and names",
+                                           .summary = "print the completion script of a shell",
                                            .options = kShellHelp,
                                            .positionals = kCompletionPositionals,
                                            .run = run_completion_command};

@@ -28,8 +28,12 @@ constexpr tools::Option kTopicOnly[] = {
 constexpr tools::Option kControlOptions[] = {kHttp, kHttpTokenFile, kHttpCa, kHelp};
 
 constexpr tools::Option kVisibilityOptions[] = {
-    {.name = "producers", .argument = "time", .help = "hide them from producers: milliseconds, until-released or released"},
-    {.name = "consumers", .argument = "time", .help = "hide them from consumers: milliseconds, until-released or released"},
+    {.name = "producers",
+     .argument = "time",
+     .help = "hide new partitions from producers: milliseconds, until-released or released"},
+    {.name = "consumers",
+     .argument = "time",
+     .help = "hide new partitions from consumers: milliseconds, until-released or released"},
     kHttp,
     kHttpTokenFile,
     kHttpCa,
@@ -49,7 +53,7 @@ int run_visibility(const CommandLine& line) {
 constexpr tools::Option kUnseedOptions[] = {
     {.name = "epoch",
      .argument = "number",
-     .help = "take back those of this expansion: 1 for the topic's first",
+     .help = "take back the offsets of this expansion: 1 for the topic's first",
      .is_required = true,
      .check = kWholeNumber},
     kHttp,
@@ -75,7 +79,7 @@ constexpr Command kControlActions[] = {
      .positionals = kTopicOnly,
      .run = run_visibility},
     {.name = "unseed",
-     .summary = "take back offsets that an expansion gave and nobody committed over",
+     .summary = "take back seeded offsets of an expansion that no commit replaced",
      .options = kUnseedOptions,
      .positionals = kTopicOnly,
      .run =
@@ -88,7 +92,7 @@ constexpr tools::Option kControlHelp[] = {kHelp};
 }  // namespace
 
 constinit const Command kControlCommand{.name = "control",
-                                        .summary = "show and change what protects a topic's growth, and test controls",
+                                        .summary = "show and change the protection of a topic's growth, and test controls",
                                         .options = kControlHelp,
                                         .subcommands = kControlActions};
 

@@ -25,7 +25,7 @@ int run(const Arguments& arguments) {
     std::error_code error;
     wishes.directory = std::filesystem::absolute(wishes.directory, error).lexically_normal().string();
     if (error) {
-        return refuse("cannot find out where " + arguments.wishes.directory + " is: " + error.message());
+        return refuse("cannot resolve the path " + arguments.wishes.directory + ": " + error.message());
     }
     while (wishes.directory.size() > 1 && wishes.directory.ends_with('/')) {
         wishes.directory.pop_back();
@@ -49,24 +49,21 @@ int run(const Arguments& arguments) {
 }
 
 constexpr tools::Option kDevSecurityPositionals[] = {
-    {.name = "DIR", .argument = "", .help = "write the files here; made where it is missing", .is_required = true},
+    {.name = "DIR", .argument = "", .help = "write the files to this directory, created if missing", .is_required = true},
 };
 constexpr tools::Option kDevSecurityOptions[] = {
-    {.name = "user",
-     .argument = "name",
-     .help = "make a user beside admin, as often as needed (default: app)",
-     .may_repeat = true},
+    {.name = "user", .argument = "name", .help = "create this user beside admin; repeatable (default: app)", .may_repeat = true},
     {.name = "host",
      .argument = "name|address",
-     .help = "name the broker so, too, beside localhost and this machine's name",
+     .help = "accept this name for the broker beside localhost and this machine's name; repeatable",
      .may_repeat = true},
     {.name = "port",
      .argument = "port",
-     .help = "tell clients to find the broker here",
+     .help = "tell clients to find the broker at this port",
      .default_value = "9092",
      .check = {is_between<1, 65535>, "a port, from 1 to 65535"}},
     {.name = "mtls", .argument = "", .help = "add a listener for clients' certificates, on the next port"},
-    {.name = "overwrite", .argument = "", .help = "make everything anew in a directory that has such files"},
+    {.name = "overwrite", .argument = "", .help = "replace all files of an earlier run"},
     kHelp,
 };
 
@@ -89,7 +86,7 @@ int run_dev_security(const CommandLine& line) {
 
 constinit const Command kDevSecurityCommand{
     .name = "dev-security",
-    .summary = "make certificates, users and settings for TLS, SASL and ACLs in development",
+    .summary = "create certificates, users and settings for TLS, SASL and ACLs in development",
     .options = kDevSecurityOptions,
     .positionals = kDevSecurityPositionals,
     .run = run_dev_security};

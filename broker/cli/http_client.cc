@@ -45,7 +45,7 @@ std::expected<std::string, std::string> authorization_of(const HttpPlace& place)
     std::ifstream file(place.token_file);
     std::string token;
     if (!std::getline(file, token) || token.empty()) {
-        return std::unexpected("--http-token-file: there is no token in the first line of " + place.token_file);
+        return std::unexpected("--http-token-file: the first line of " + place.token_file + " has no token");
     }
     if (token.ends_with('\r')) {
         token.pop_back();
@@ -79,11 +79,12 @@ std::unexpected<HttpFailure> told(const HttpPlace& place, const client::HttpTrou
             return failure(std::string(peer.nobody) + " answers at " + place.address + " (" + trouble.message +
                            "): " + std::string(peer.advice));
         case client::HttpTrouble::Kind::untrusted:
-            return failure("no trusted connection to the " + what + " at " + place.address + ": " + trouble.message);
+            return failure("cannot trust the connection to the " + what + " at " + place.address + ": " + trouble.message);
         case client::HttpTrouble::Kind::no_answer:
-            return failure("what listens at " + place.address + " does not answer as a " + what + " does: " + trouble.message);
+            return failure("the program at " + place.address + " does not answer as a " + what + ": " + trouble.message);
         case client::HttpTrouble::Kind::incomplete:
-            return failure("the " + what + " at " + place.address + " ended before its answer did: " + trouble.message);
+            return failure("the " + what + " at " + place.address +
+                           " closed the connection before its answer was complete: " + trouble.message);
         case client::HttpTrouble::Kind::too_long:
             break;
     }
@@ -111,7 +112,7 @@ std::expected<client::HttpExchange, HttpFailure> begin(const HttpPlace& place, H
                                                        const std::string& json, const client::HttpLimits& limits) {
     auto url = parse_address(place.address, *place.peer);
     if (!url) {
-        return misuse(std::string(place.peer->address_option) + " is " + place.address + "; say " +
+        return misuse(std::string(place.peer->address_option) + " is " + place.address + "; use " +
                       std::string(place.peer->address_form));
     }
     url->target = target;
@@ -167,9 +168,9 @@ class LineSplitter {
 
 const HttpPeer kBrokerPeer{.what = "broker",
                            .nobody = "no broker's HTTP side",
-                           .advice = "start one, or name its address with --http or in $PARTITA_HTTP",
+                           .advice = "start a broker, or name its HTTP address with --http or in $PARTITA_HTTP",
                            .address_option = "--http",
-                           .address_form = "HOST or HOST:PORT, such as localhost:8092, or https:// before it",
+                           .address_form = "HOST or HOST:PORT, such as localhost:8092, with https:// before it for TLS",
                            .ca_option = "--http-ca",
                            .default_port = kDefaultPort};
 

@@ -54,15 +54,16 @@ struct HttpPlace {
 /// The options of every command that contacts a broker.
 inline constexpr tools::Option kHttp{.name = "http",
                                      .argument = "HOST[:PORT]",
-                                     .help = "ask the broker's HTTP side here, behind https:// where it has TLS",
+                                     .help = "ask the broker's HTTP side at this address, with https:// for TLS",
                                      .default_value = "localhost:8092",
                                      .environment = "PARTITA_HTTP"};
-inline constexpr tools::Option kHttpTokenFile{.name = "http-token-file",
-                                              .argument = "file",
-                                              .help = "read the broker's token from this file (default: $PARTITA_HTTP_TOKEN)"};
+inline constexpr tools::Option kHttpTokenFile{
+    .name = "http-token-file",
+    .argument = "file",
+    .help = "read the broker's HTTP token from this file (default: $PARTITA_HTTP_TOKEN)"};
 inline constexpr tools::Option kHttpCa{.name = "http-ca",
                                        .argument = "file",
-                                       .help = "trust the authorities in this PEM file to vouch for the broker's certificate",
+                                       .help = "check the broker's certificate with the authorities in this PEM file",
                                        .environment = "PARTITA_HTTP_CA"};
 /// Reads these options.
 [[nodiscard]] HttpPlace http_place_of(const CommandLine& line);

@@ -93,21 +93,20 @@ constexpr std::string_view kProgramsSynopsis = R"(.B partita
 \fICOMMAND\fR [\fIOPTION\fR]...
 .SH DESCRIPTION
 Without a command, partita serves: it listens on localhost:9092 for clients of Apache Kafka, keeps its data in Kafka's on\-disk
-format, and answers on localhost:8092 with health, metrics and what it knows of topics and groups.
+format, and serves health, metrics and facts about topics and groups on localhost:8092.
 .PP
 .B partita \-\-help
 lists the commands, and
 .B partita
 .I COMMAND
 .B \-\-help
-the options of one; each has a page of its own,
-.BR partita\-topics (1)
-for one.
+lists the options of a command. Each command has its own page, such as
+.BR partita\-topics (1).
 )";
 constexpr std::string_view kProgramsEnd = R"(.SH ENVIRONMENT
 KAFKA_* variables are settings: KAFKA_LOG_RETENTION_MS is log.retention.ms. CLUSTER_ID names a new cluster.
 .SH EXIT STATUS
-0 after a stop by SIGTERM or SIGINT, 1 when the stop lost something, 2 when a setting or the command line was refused.
+0 after a stop by SIGTERM or SIGINT, 1 if the broker failed or could not stop cleanly, 2 if a setting or the command line is invalid.
 .SH FILES
 .TP
 /etc/partita/server.properties
@@ -142,7 +141,7 @@ std::string manual_page(const Command& command, const std::string& version) {
     page += ".SH DESCRIPTION\n" + escaped(command.purpose.empty() ? command.summary : command.purpose) + "\n";
     if (!kafka_name.empty()) {
         page += ".PP\nOptions, output and exit codes are those of Apache Kafka's\n.BR " + escaped(kafka_name) +
-                " ,\nunder whose name, with or without \\fB.sh\\fR, it can be called.\n";
+                " .\nThe command also runs under that name, with or without \\fB.sh\\fR.\n";
     }
     if (!command.words.empty()) {
         page += ".PP\nWORD is one of: \\fB" + escaped(tools::joined(words_of(command.words), ", ")) + "\\fR.\n";

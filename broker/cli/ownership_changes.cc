@@ -48,7 +48,7 @@ std::string takeover_text(const ordered_json& change) {
     text += ", claim " + claim_text(change.at("claim_before")) + " -> " + claim_text(change.at("claim"));
     const ordered_json& unowned = change.at("unowned_ms");
     if (!unowned.is_null()) {
-        text += ", nobody had it for " + std::to_string(unowned.get<std::int64_t>()) + " ms";
+        text += ", without an owner for " + std::to_string(unowned.get<std::int64_t>()) + " ms";
     }
     return text;
 }
@@ -59,17 +59,17 @@ std::string text_of(const ordered_json& change) {
     std::string text = (time.is_null() ? std::string("--:--:--") : clock_time(time.get<std::int64_t>())) + " " + event +
                        std::string(event.size() < 9 ? 9 - event.size() : 1, ' ');
     if (event == "missed") {
-        return text + std::to_string(change.at("takeovers").get<std::uint64_t>()) + " takeovers, of which no more is known";
+        return text + std::to_string(change.at("takeovers").get<std::uint64_t>()) + " takeovers without details";
     }
     text += change.at("topic").get<std::string>() + " " + std::to_string(change.at("partition").get<std::int64_t>()) + ": ";
     if (event == "owner") {
         return text + name_of(change, "member_id") + ", claim " + claim_text(change.at("claim")) + checkpoint_text(change);
     }
     if (event == "free") {
-        return text + "nobody; it was " + name_of(change, "previous") + "'s";
+        return text + "no owner; before: " + name_of(change, "previous");
     }
     if (event == "stolen") {
-        return text + name_of(change, "from") + " went on after " + name_of(change, "to") + " had it";
+        return text + name_of(change, "from") + " continued after " + name_of(change, "to") + " took over";
     }
     return text + takeover_text(change);
 }

@@ -40,7 +40,7 @@ class OwnershipChanges {
     std::map<std::uint64_t, std::string> kinds_;
 };
 
-/// Formats "14:02:11 takeover orders 3: web-1 -> web-2, normal, generation or epoch 4 -> 5, nobody had it for 12 ms".
+/// Formats "14:02:11 takeover orders 3: web-1 -> web-2, normal, generation or epoch 4 -> 5, without an owner for 12 ms".
 [[nodiscard]] std::string readable_change(const nlohmann::ordered_json& change);
 
 }  // namespace partita::cli

@@ -54,7 +54,7 @@ int list() {
     for (const partitioners::FamilyDefinition& family : partitioners::families()) {
         text += "  " + padded(family.id, 30) + std::string(family.used_by) + "\n";
     }
-    text += "\nClients (family; what happens to null and to empty keys)\n";
+    text += "\nClients (family; placement of null keys and of empty keys)\n";
     for (const ClientPartitioner& client : partitioners::client_partitioners()) {
         text += "  " + padded(client.name, 30);
         if (client.family) {
@@ -80,8 +80,8 @@ int refuse_unknown(const std::string& name) {
     for (const std::string_view near : partitioners::similar_partitioners(name)) {
         suggestions += (suggestions.empty() ? "; did you mean " : ", ") + std::string(near);
     }
-    return refuse("no partitioner is called " + name + (suggestions.empty() ? ";" : suggestions + "?") +
-                  " `partita partitioner --list` names all");
+    return refuse("unknown partitioner " + name + (suggestions.empty() ? ";" : suggestions + "?") +
+                  " `partita partitioner --list` lists all");
 }
 
 int refuse_line(const partitioners::KeyLineError& error) {
@@ -121,18 +121,18 @@ int run(const PlacingArguments& arguments) {
         return list();
     }
     if (arguments.name.empty()) {
-        return refuse("which partitioner? `partita partitioner --list` names all");
+        return refuse("a partitioner is missing; `partita partitioner --list` lists all");
     }
     const auto partitioner = partitioners::find_partitioner(arguments.name);
     if (!partitioner) {
         return refuse_unknown(arguments.name);
     }
     if (!partitioner->family) {
-        return refuse(std::string(partitioner->name) + " ignores keys, so no partition follows from one (" +
+        return refuse(std::string(partitioner->name) + " ignores keys, so a key has no partition (" +
                       std::string(partitioner->description) + ")");
     }
     if (arguments.partitions < 1) {
-        return refuse("--partitions N is missing: how many partitions the topic has, 1 or more");
+        return refuse("--partitions N is missing: the topic's partition count, 1 or more");
     }
     return map_standard_input(
         KeyLineMapper(*partitioner, arguments.partitions,
@@ -145,7 +145,7 @@ constexpr tools::Option kPartitionerPositionals[] = {
 constexpr tools::Option kPartitionerOptions[] = {
     {.name = "partitions",
      .argument = "count",
-     .help = "place keys in so many partitions",
+     .help = "place keys in this number of partitions",
      .alias = "n",
      .check = {is_between<1, std::numeric_limits<std::int32_t>::max()>, "a whole number from 1 to 2147483647"}},
     {.name = "hex", .argument = "", .help = "read keys as bytes, two hexadecimal digits each"},
@@ -163,7 +163,7 @@ int run_partitioner(const CommandLine& line) {
 }  // namespace
 
 constinit const Command kPartitionerCommand{.name = "partitioner",
-                                            .summary = "read keys, one per line, and print their partitions",
+                                            .summary = "read keys, one in each line, and print their partitions",
                                             .options = kPartitionerOptions,
                                             .positionals = kPartitionerPositionals,
                                             .run = run_partitioner};

@@ -158,7 +158,7 @@ int plan(Options& options) {
     if (!options.since.empty()) {
         wish.since_ms = parse_since(options.since, now_ms());
         if (!wish.since_ms) {
-            return refuse("--since is " + options.since + "; say 2h, 7d, 2026-11-21T10:00:00 (UTC) or milliseconds since 1970");
+            return refuse("--since is " + options.since + "; use 2h, 7d, 2026-11-21T10:00:00 (UTC) or milliseconds since 1970");
         }
     }
     if (!wish.partitioner.empty() && !partitioners::find_partitioner(wish.partitioner)) {
@@ -166,8 +166,8 @@ int plan(Options& options) {
         for (const std::string_view name : partitioners::similar_partitioners(wish.partitioner)) {
             near += (near.empty() ? "; did you mean " : ", ") + std::string(name);
         }
-        return refuse("no partitioner is called " + wish.partitioner + (near.empty() ? ";" : near + "?") +
-                      " `partita partitioner --list` names all");
+        return refuse("unknown partitioner " + wish.partitioner + (near.empty() ? ";" : near + "?") +
+                      " `partita partitioner --list` lists all");
     }
     ProgressBar bar(options.quiet);
     std::int64_t listed = 0;
@@ -194,7 +194,7 @@ int plan(Options& options) {
     const bool is_plan = json.is_object() && !text_member(json, "verdict").empty() && !text_member(json, "topic").empty();
     const std::string text = is_plan ? text_of_plan(json, options.picture) : std::string();
     if (text.empty()) {
-        std::fprintf(stderr, "partita: what answered is no plan\n");
+        std::fprintf(stderr, "partita: the answer is not a plan\n");
         return kExitBroken;
     }
     if (!options.svg.empty() && !write_svg(options.svg, json)) {
@@ -224,19 +224,19 @@ constexpr tools::Option kPlanOptions[] = {
      .help = "ask the Partita at this Kafka address, or read any other cluster"},
     {.name = "command-config",
      .argument = "file",
-     .help = "with --bootstrap: take settings of the client that reads from this file",
+     .help = "with --bootstrap: read settings of the client from this file",
      .check = kExistingFile},
     {.name = "command-property",
      .argument = "KEY=VALUE",
-     .help = "with --bootstrap: set this of the client that reads, as often as needed",
+     .help = "with --bootstrap: set this property of the client; repeatable",
      .alias = "X",
      .may_repeat = true},
     {.name = "records",
      .argument = "count",
-     .help = "read only the newest so many records",
+     .help = "read only this number of newest records",
      .check = {is_between<1, kAnyMost>, "a whole number from 1 on"}},
-    {.name = "since", .argument = "time", .help = "read only what is newer: 2h, 7d, 2026-11-21T10:00:00 (UTC)"},
-    {.name = "partitioner", .argument = "name", .help = "take keys to be placed so, instead of finding it in the data"},
+    {.name = "since", .argument = "time", .help = "read only records newer than this: 2h, 7d, 2026-11-21T10:00:00 (UTC)"},
+    {.name = "partitioner", .argument = "name", .help = "assume this partitioner instead of detecting it in the data"},
     {.name = "keys", .argument = "", .help = "print every distinct key with its old and new partition, tab separated"},
     {.name = "hash-keys", .argument = "", .help = "show hashes instead of keys"},
     {.name = "json", .argument = "", .help = "print the plan as JSON"},
@@ -245,11 +245,11 @@ constexpr tools::Option kPlanOptions[] = {
      .help = "draw where the keys go: auto (on a terminal), always or never",
      .default_value = "auto",
      .choices = "auto always never"},
-    {.name = "svg", .argument = "file", .help = "write the picture into this file, too, as the console draws it"},
+    {.name = "svg", .argument = "file", .help = "write the picture into this file, too (SVG)"},
     {.name = "quiet", .argument = "", .help = "draw no progress bar"},
     {.name = "fail-on",
      .argument = "severity",
-     .help = "end with 3 from this finding on: warn or block",
+     .help = "exit with 3 if a finding is at least this severe: warn or block",
      .default_value = "warn",
      .choices = "warn block"},
     {.name = "over-kafka",
@@ -285,10 +285,11 @@ int run_plan_command(const CommandLine& line) {
 
 }  // namespace
 
-constinit const Command kPlanCommand{.name = "plan",
-                                     .summary = "show what adding partitions to a topic would do (exit code 0 safe, 3 findings)",
-                                     .options = kPlanOptions,
-                                     .positionals = kPlanPositionals,
-                                     .run = run_plan_command};
+constinit const Command kPlanCommand{
+    .name = "plan",
+    .summary = "predict the effects of adding partitions to a topic (exit code 0 safe, 3 findings)",
+    .options = kPlanOptions,
+    .positionals = kPlanPositionals,
+    .run = run_plan_command};
 
 }  // namespace partita::cli

@@ -105,7 +105,7 @@ std::expected<std::string, PlanRefusal> plan_over_http(const PlanArguments& argu
     }
     if (!is_of_wanted_broker(arguments, lines.plan)) {
         return std::unexpected(
-            PlanRefusal{.exit_code = kExitBroken, .message = "another broker answers there", .is_elsewhere = true});
+            PlanRefusal{.exit_code = kExitBroken, .message = "another broker answers at this address", .is_elsewhere = true});
     }
     return lines.plan.dump();
 }

@@ -48,7 +48,7 @@ std::unexpected<PlanRefusal> unanswered(const PlanArguments& arguments, const cl
     using Kind = client::Failure::Kind;
     const bool is_there = failure.kind == Kind::refused || failure.kind == Kind::untrusted || failure.kind == Kind::unsupported;
     return broken((is_there ? "the cluster at " : "no Kafka answers at ") + arguments.bootstrap +
-                  (is_there ? " refuses to be asked: " : ": ") + failure.message);
+                  (is_there ? " refused the request: " : ": ") + failure.message);
 }
 
 /// The settings of the file, then those of the line.
@@ -65,14 +65,14 @@ std::expected<std::map<std::string, std::string>, PlanRefusal> properties_of(con
     for (const std::string& setting : arguments.client_settings) {
         const std::size_t equals = setting.find('=');
         if (equals == std::string::npos) {
-            return unusable("-X " + setting + ": say KEY=VALUE");
+            return unusable("-X " + setting + ": use KEY=VALUE");
         }
         const std::string name = setting.substr(0, equals);
         if (!client::is_client_setting(name)) {
             const std::string_view near = client::similar_client_setting(name);
-            return unusable("-X " + name + ": the client has no such setting" +
+            return unusable("-X " + name + ": unknown setting of the client" +
                             (near.empty() ? "" : "; did you mean " + std::string(near) + "?") +
-                            " (docs/commands.md has them all)");
+                            " (docs/commands.md lists all settings)");
         }
         properties[name] = setting.substr(equals + 1);
     }
@@ -257,7 +257,7 @@ void add_settings(Cluster& cluster, PlannedTopic& topic) {
         const std::string& text = retention->second;
         const char* const end = text.data() + text.size();
         if (const auto read = std::from_chars(text.data(), end, topic.retention_ms); read.ptr != end || read.ec != std::errc()) {
-            topic.unknown_facts.push_back("retention.ms of the topic: " + text + " is no number");
+            topic.unknown_facts.push_back("retention.ms of the topic: " + text + " is not a number");
         }
     }
 }
@@ -267,14 +267,14 @@ std::expected<std::vector<std::int64_t>, PlanRefusal> offsets_at(Cluster& cluste
     const std::set<TopicPartition> partitions = partitions_of(topic);
     const auto listed = client::list_offsets(cluster, {partitions.begin(), partitions.end()}, time);
     if (!listed) {
-        return broken("the offsets of the topic cannot be had: " + listed.error().message);
+        return broken("cannot read the offsets of the topic: " + listed.error().message);
     }
     std::vector<std::int64_t> offsets;
     for (const TopicPartition& partition : partitions) {
         const auto& offset = listed->at(partition);
         if (!offset) {
-            return broken("the offsets of partition " + std::to_string(partition.partition) +
-                          " cannot be had: " + offset.error().message);
+            return broken("cannot read the offsets of partition " + std::to_string(partition.partition) + ": " +
+                          offset.error().message);
         }
         offsets.push_back(*offset);
     }
@@ -320,8 +320,8 @@ std::expected<PlannedTopic, PlanRefusal> facts(Cluster& cluster, const PlanArgum
             topic.mirror_topics.push_back(name);
         }
     }
-    topic.unknown_facts.push_back("open transactions: the protocol does not tell them to a reader");
-    topic.unknown_facts.push_back("single producers: the protocol does not tell a reader which of them sent what");
+    topic.unknown_facts.push_back("open transactions: the Kafka protocol does not show them to a reader");
+    topic.unknown_facts.push_back("single producers: the Kafka protocol does not tell a reader which producer sent a record");
     return topic;
 }
 
@@ -408,14 +408,14 @@ std::expected<std::string, PlanRefusal> plan_over_kafka(const PlanArguments& arg
     const auto partita = arguments.reads_over_kafka ? std::nullopt : partita_behind(cluster, **membership, arguments);
     std::optional<std::string> unasked;
     if (partita && partita->http.address == "off") {
-        unasked = "what only a Partita knows: the HTTP side of this one is off";
+        unasked = "facts that only a Partita has: the HTTP side of this one is off";
     } else if (partita) {
         auto plan = plan_over_http(*partita, listener);
         if (plan || !plan.error().is_elsewhere) {
             return plan;
         }
-        unasked = "what only a Partita knows: the HTTP side of this one, " + partita->http.address +
-                  ", cannot be asked from here (" + plan.error().message + ")";
+        unasked = "facts that only a Partita has: the HTTP side of this one, " + partita->http.address +
+                  ", cannot be reached from here (" + plan.error().message + ")";
     }
     PARTITA_TRY_ASSIGN(auto topic, facts(cluster, arguments));
     if (unasked) {

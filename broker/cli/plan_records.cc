@@ -59,7 +59,7 @@ std::expected<void, std::string> KafkaRecords::read(const insight::ScanRange& ra
         if (position.value != before) {
             heard = now;
         } else if (now - heard > kSilenceMaxMs) {
-            return std::unexpected("partition " + std::to_string(range.partition.value) + " gave nothing for " +
+            return std::unexpected("partition " + std::to_string(range.partition.value) + " returned nothing for " +
                                    std::to_string(kSilenceMaxMs / 1000) + " s");
         }
     }
@@ -71,7 +71,7 @@ std::vector<std::string> KafkaRecords::unread() const {
     for (const auto& [partition, range] : unread_) {
         clauses.push_back("records of partition " + std::to_string(partition.value) + " from offset " +
                           std::to_string(range.from.value) + " to " + std::to_string(range.end.value) +
-                          ": the client cannot read on behind a damaged batch");
+                          ": the client cannot read past a damaged batch");
     }
     return clauses;
 }

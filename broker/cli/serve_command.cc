@@ -47,7 +47,7 @@ constexpr tools::Option kServeOptions[] = {
      .check = kExistingFile},
     {.name = "override",
      .argument = "KEY=VALUE",
-     .help = "set this, whatever file and environment say, as often as there are settings",
+     .help = "set this config, over the file and the environment; repeatable",
      .may_repeat = true},
     {.name = "data-dir", .argument = "directory", .help = "keep data here (default: ./partita-data, or log.dirs)", .alias = "d"},
     {.name = "ephemeral", .argument = "", .help = "keep data in memory and discard it on exit"},
@@ -92,7 +92,7 @@ std::expected<std::vector<std::string>, std::string> security_overrides(const st
     const std::string path = directory + "/" + std::string(dev_security::kBrokerFile);
     const auto text = text_of_file(path);
     if (!text) {
-        return std::unexpected("--security: cannot read " + path + "; partita dev-security " + directory + " makes it");
+        return std::unexpected("--security: cannot read " + path + "; partita dev-security " + directory + " creates it");
     }
     auto properties = config::parse_properties(*text);
     if (!properties) {
@@ -122,11 +122,10 @@ std::string protocol_of_port(const ServeArguments& arguments, config::ConfigInpu
 
 int run(const ServeArguments& arguments) {
     if (!arguments.port.empty() && !is_port(arguments.port)) {
-        return refuse("--port is " + arguments.port + "; it must be a number from 0, for any free port, to 65535");
+        return refuse("--port is " + arguments.port + "; use a number from 0 (any free port) to 65535");
     }
     if (!arguments.http_port.empty() && arguments.http_port != "off" && !is_port(arguments.http_port)) {
-        return refuse("--http-port is " + arguments.http_port +
-                      "; it must be a number from 0, for any free port, to 65535, or off");
+        return refuse("--http-port is " + arguments.http_port + "; use a number from 0 (any free port) to 65535, or off");
     }
     config::ConfigInputs inputs;
     if (!arguments.config_file.empty()) {
@@ -176,7 +175,7 @@ int run(const ServeArguments& arguments) {
     }
     const auto level = log::parse_level(arguments.log_level);
     if (!level) {
-        return refuse("--log-level is " + arguments.log_level + "; it can be debug, info, warning, error or off");
+        return refuse("--log-level is " + arguments.log_level + "; use debug, info, warning, error or off");
     }
     log::open(*level);
     if (!loaded->unknown_names.empty()) {

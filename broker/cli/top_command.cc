@@ -69,7 +69,7 @@ std::expected<TopSample, HttpFailure> look(const HttpPlace& http) {
                                      {"/v1/connections?limit=100", take_connections}}) {
         PARTITA_TRY_ASSIGN(const auto answer, ask(http, question.target));
         if (!question.take(answer, sample)) {
-            return std::unexpected(HttpFailure{false, "what answers at " + http.address + " is no Partita of this version"});
+            return std::unexpected(HttpFailure{false, "the program at " + http.address + " is not a Partita of this version"});
         }
     }
     for (std::size_t i = 0; i < std::min(sample.groups.size(), kTopGroupsAskedMax); ++i) {
@@ -223,11 +223,11 @@ constexpr tools::Option kTopOptions[] = {
     kHttpCa,
     {.name = "interval",
      .argument = "number",
-     .help = "look so often, in seconds",
+     .help = "refresh at this interval, in seconds",
      .default_value = "2",
      .check = {[](std::string_view text) { return seconds_of(text).has_value(); }, "a number of seconds from 0.1 to 3600"}},
-    {.name = "once", .argument = "", .help = "print one snapshot, after one interval, because rates need two looks"},
-    {.name = "json", .argument = "", .help = "print a JSON object in a line for each look"},
+    {.name = "once", .argument = "", .help = "print one snapshot after one interval (rates need two samples)"},
+    {.name = "json", .argument = "", .help = "print one JSON object in a line at each refresh"},
     kHelp,
 };
 
@@ -243,7 +243,7 @@ int run_top(const CommandLine& line) {
 }  // namespace
 
 constinit const Command kTopCommand{.name = "top",
-                                    .summary = "show topics, groups, findings and clients of a running broker, again and again",
+                                    .summary = "show topics, groups, findings and clients of a running broker, refreshed",
                                     .options = kTopOptions,
                                     .run = run_top};
 

@@ -236,7 +236,7 @@ std::vector<std::string> top_screen(const TopView& view, const Terminal& termina
         return lines;
     }
     const std::string foot =
-        view.problem.empty() ? "q ends   1 topics   2 groups   3 findings   4 clients   0 all" : view.problem;
+        view.problem.empty() ? "q quit   1 topics   2 groups   3 findings   4 clients   0 all" : view.problem;
     const Colour foot_colour = view.problem.empty() ? Colour::quiet : Colour::red;
     if (view.now != nullptr) {
         lines = {painter.line(head_of(view), Colour::bold), painter.line(totals_of(view), Colour::plain)};

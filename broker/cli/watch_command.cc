@@ -86,12 +86,13 @@ int watch(const WatchArguments& arguments) {
         return report(answer.error());
     }
     if (!answer->is_good()) {
-        return report({.message = "the broker at " + arguments.http.address + " gives no events: " + answer->error()});
+        return report({.message = "the broker at " + arguments.http.address + " sends no events: " + answer->error()});
     }
     if (!is_read) {
         return kExitDone;
     }
-    return report({.message = "the broker ends the events, because it stops, has too many readers, or this one was too slow"});
+    return report(
+        {.message = "the broker ended the event stream, because it stops, has too many readers, or this reader was too slow"});
 }
 
 /// Prints the changes. Returns false if the output's reader has gone.
@@ -134,8 +135,7 @@ int watch_ownership(const WatchArguments& arguments) {
                 return kExitDone;
             }
         } catch (const ordered_json::exception& problem) {
-            return report({.message = "what listens at " + arguments.http.address +
-                                      " answers in a way that this program does not know: " + problem.what()});
+            return report({.message = "the program at " + arguments.http.address + " gave an unknown answer: " + problem.what()});
         }
     }
 }
@@ -144,11 +144,11 @@ constexpr tools::Option kWatchOptions[] = {
     kHttp,
     kHttpTokenFile,
     kHttpCa,
-    {.name = "topic", .argument = "topic", .help = "show only what is about this topic"},
-    {.name = "ownership", .argument = "group", .help = "show who owns each partition of this group, and every takeover"},
+    {.name = "topic", .argument = "topic", .help = "show only findings of this topic"},
+    {.name = "ownership", .argument = "group", .help = "show the owner of each partition of this group, and every takeover"},
     {.name = "every-ms",
      .argument = "number",
-     .help = "with --ownership: look so often, in milliseconds",
+     .help = "with --ownership: refresh at this interval, in milliseconds",
      .default_value = "1000",
      .check = {is_between<kEveryLeastMs, kEveryMostMs>, "a whole number from 50 to 3600000"}},
     {.name = "json", .argument = "", .help = "print one JSON object for each event, as on /v1/events"},
@@ -168,7 +168,7 @@ int run_watch(const CommandLine& line) {
 
 constinit const Command kWatchCommand{
     .name = "watch",
-    .summary = "show findings of a running broker as they happen, or who owns a group's partitions",
+    .summary = "show findings of a running broker as they happen, or the owners of a group's partitions",
     .options = kWatchOptions,
     .run = run_watch};
 

@@ -21,7 +21,7 @@ std::expected<std::string, std::string> with_ports(std::string_view listeners, s
         listeners.remove_prefix(std::min(listeners.size(), one.size() + 1));
         const std::size_t colon = one.rfind(':');
         if (colon == std::string_view::npos || port > 65535) {
-            return std::unexpected("no port follows " + std::to_string(port - 1) + " for the listener " + std::string(one));
+            return std::unexpected("no port after " + std::to_string(port - 1) + " is left for the listener " + std::string(one));
         }
         moved += (moved.empty() ? "" : ",") + std::string(one.substr(0, colon + 1)) + std::to_string(port);
         if (port != 0) {
@@ -37,7 +37,7 @@ std::expected<Settings, std::string> broker_settings(const std::string& director
     const auto listeners = properties.find("listeners");
     if (listeners == properties.end() || !properties.contains("ssl.keystore.location")) {
         return std::unexpected(directory + "/" + std::string(kBrokerFile) +
-                               " is none of `partita dev-security`: it names no listeners or no ssl.keystore.location");
+                               " is not a file of `partita dev-security`: listeners or ssl.keystore.location is missing");
     }
     for (const std::string_view name : kFileSettings) {
         const auto found = properties.find(name);
@@ -60,23 +60,23 @@ std::string told(const Wishes& wishes) {
     const std::string user = wishes.users.empty() ? std::string(kAdministrator) : wishes.users.front();
     const std::string admin = "--bootstrap-server " + bootstrap + " --command-config " + directory + "/admin.properties";
     std::string text = "In " + directory +
-                       ", for nobody's eyes but yours:\n"
-                       "  ca.pem                   the authority that clients trust; its key was not kept\n"
-                       "  broker.properties        of the broker, with server.pem and scram-users\n"
+                       ", which nobody else may read:\n"
+                       "  ca.pem                   the authority that clients trust; its key is discarded\n"
+                       "  broker.properties        for the broker, with server.pem and scram-users\n"
                        "  USER.properties          Java clients and Kafka's tools\n"
                        "  USER.librdkafka.conf     librdkafka and kcat\n"
                        "  USER.pem                 the user's key and certificate\n"
-                       "  http-token               what the console and the JSON API want, on port 8092\n";
+                       "  http-token               the token for the console and the JSON API, on port 8092\n";
     if (wishes.has_mutual_tls) {
         text += "  USER.mtls.*              the same users by certificate instead of password\n";
     }
-    text += "Users: admin, who may everything";
-    for (const std::string& other : wishes.users) {
-        text += ", " + other;
+    text += "Users: admin may do anything";
+    for (std::size_t at = 0; at < wishes.users.size(); ++at) {
+        text += (at == 0 ? "; " : ", ") + wishes.users[at];
     }
-    text += wishes.users.empty() ? ".\n" : ", who may nothing until you say so.\n";
+    text += wishes.users.empty() ? ".\n" : " may do nothing until an ACL allows it.\n";
     text +=
-        "\nTo try it:\n"
+        "\nTry:\n"
         "  partita --security " +
         directory +
         "\n"

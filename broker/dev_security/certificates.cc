@@ -45,7 +45,7 @@ struct Request {
 std::unexpected<std::string> failed(const std::string& step) {
     const char* const reason = ERR_reason_error_string(ERR_peek_last_error());
     ERR_clear_error();
-    return std::unexpected("the library of cryptography cannot " + step + (reason == nullptr ? "" : std::string(": ") + reason));
+    return std::unexpected("the cryptography library cannot " + step + (reason == nullptr ? "" : std::string(": ") + reason));
 }
 
 template <class Write>

@@ -49,18 +49,18 @@ std::expected<std::vector<std::string>, std::string> users_of(const Wishes& wish
     std::vector<std::string> users{std::string(kAdministrator)};
     for (const std::string& user : wishes.users) {
         if (!is_user_name(user)) {
-            return std::unexpected("the user \"" + user + "\" cannot be: a name begins with a letter or digit, and has up to " +
-                                   std::to_string(kUserNameBytesMax) + " of these, '.', '_' and '-'");
+            return std::unexpected("invalid user \"" + user + "\": a name begins with a letter or digit and has up to " +
+                                   std::to_string(kUserNameBytesMax) + " letters, digits, '.', '_' and '-'");
         }
         if (std::ranges::find(kReservedNames, user) != kReservedNames.end()) {
-            return std::unexpected("the user \"" + user + "\" cannot be: a file of the directory has this name");
+            return std::unexpected("invalid user \"" + user + "\": a file of the directory has this name");
         }
         if (std::ranges::find(users, user) == users.end()) {
             users.push_back(user);
         }
     }
     if (users.size() > kUsersMax) {
-        return std::unexpected("at most " + std::to_string(kUsersMax) + " users can be made at once");
+        return std::unexpected("at most " + std::to_string(kUsersMax) + " users can be created at once");
     }
     return users;
 }
@@ -70,14 +70,14 @@ std::expected<std::vector<std::string>, std::string> hosts_of(const Wishes& wish
     std::vector<std::string> hosts{"localhost", "127.0.0.1", "::1"};
     for (const std::string& host : wishes.hosts) {
         if (!is_host(host)) {
-            return std::unexpected("\"" + host + "\" is no name of a host and no address");
+            return std::unexpected("\"" + host + "\" is neither a host name nor an address");
         }
         if (std::ranges::find(hosts, host) == hosts.end()) {
             hosts.push_back(host);
         }
     }
     if (hosts.size() > kHostsMax) {
-        return std::unexpected("at most " + std::to_string(kHostsMax) + " names of the broker fit into a certificate");
+        return std::unexpected("at most " + std::to_string(kHostsMax) + " names of the broker are allowed in a certificate");
     }
     return hosts;
 }
@@ -129,7 +129,7 @@ std::string java_mutual_file(const Wishes& wishes, const User& user) {
 
 std::string librdkafka_file(const Wishes& wishes, const User& user) {
     return "# " + user.name + ", for librdkafka: kcat -F FILE, or line by line as an application's settings.\n" +
-           "# SCRAM-SHA-512 works, too, from librdkafka 2.6.1 on: older ones answer it wrongly (CVE-2024-56128).\n" +
+           "# SCRAM-SHA-512 works too, from librdkafka 2.6.1 on: older versions answer wrongly (CVE-2024-56128).\n" +
            "bootstrap.servers=" + address(wishes.port) +
            "\nsecurity.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nsasl.username=" + user.name + "\nsasl.password=" + user.password +
            "\nssl.ca.location=" + in_directory(wishes, "ca.pem") + "\n";
@@ -156,7 +156,7 @@ std::string broker_file(const Wishes& wishes, const std::vector<User>& users) {
     if (wishes.has_mutual_tls) {
         listeners += ",SSL://" + mutual_address(wishes);
     }
-    std::string text = "# Of the broker: partita --security DIR, or --config FILE while the directory is where it was made.\n" +
+    std::string text = "# For the broker: partita --security DIR, or --config FILE as long as the directory is not moved.\n" +
                        line("listeners", listeners) + line("inter.broker.listener.name", "SASL_SSL") +
                        line("ssl.keystore.type", "PEM") + line("ssl.keystore.location", in_directory(wishes, "server.pem")) +
                        line("sasl.enabled.mechanisms", "SCRAM-SHA-512,SCRAM-SHA-256,PLAIN") +
@@ -177,7 +177,7 @@ std::string broker_file(const Wishes& wishes, const std::vector<User>& users) {
 }
 
 std::string scram_users_file(const std::vector<User>& users) {
-    std::string text = "# Users that the broker makes at its start: lines as kafka-storage format --add-scram takes them.\n";
+    std::string text = "# Users that the broker creates at its start, in the format of kafka-storage format --add-scram.\n";
     for (const User& user : users) {
         for (const std::string_view mechanism : {"SCRAM-SHA-256", "SCRAM-SHA-512"}) {
             text += std::string(mechanism) + "=[name=" + user.name + ",password=" + user.password + "]\n";
@@ -214,10 +214,10 @@ bool has_line_end(std::string_view text) {
 
 std::expected<std::vector<MadeFile>, std::string> make_files(const Wishes& wishes, std::int64_t now_s) {
     if (has_line_end(wishes.directory)) {
-        return std::unexpected("the directory's name has characters that do not print");
+        return std::unexpected("the directory's name has control characters");
     }
     if (wishes.has_mutual_tls && wishes.port == 65535) {
-        return std::unexpected("port 65535 leaves none for the second listener");
+        return std::unexpected("port 65535 leaves no port for the second listener");
     }
     PARTITA_TRY_ASSIGN(const auto names, users_of(wishes));
     PARTITA_TRY_ASSIGN(const auto hosts, hosts_of(wishes));

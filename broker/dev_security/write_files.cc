@@ -22,27 +22,27 @@ std::expected<void, std::string> make_directory(const std::string& directory) {
     if (const auto above = std::filesystem::path(directory).parent_path(); !above.empty()) {
         std::filesystem::create_directories(above, error);
         if (error) {
-            return std::unexpected("cannot make " + above.string() + ": " + error.message());
+            return std::unexpected("cannot create " + above.string() + ": " + error.message());
         }
     }
     if (::mkdir(directory.c_str(), 0700) == 0) {
         return {};
     }
     if (errno != EEXIST) {
-        return failed("cannot make " + directory, errno);
+        return failed("cannot create " + directory, errno);
     }
     struct stat found{};
     if (::stat(directory.c_str(), &found) != 0) {
-        return failed("cannot look at " + directory, errno);
+        return failed("cannot read the attributes of " + directory, errno);
     }
     if (!S_ISDIR(found.st_mode)) {
-        return std::unexpected(directory + " is no directory");
+        return std::unexpected(directory + " is not a directory");
     }
     if (found.st_uid != ::geteuid()) {
-        return std::unexpected(directory + " is another user's, who could put his files into it");
+        return std::unexpected(directory + " belongs to another user, who could replace files in it");
     }
     if ((found.st_mode & 077) != 0) {
-        return std::unexpected("others may look into " + directory + ": name a directory that is not there yet, or chmod 700 it");
+        return std::unexpected("other users can read " + directory + ": name a new directory, or run chmod 700 on this one");
     }
     return {};
 }
@@ -90,12 +90,11 @@ std::expected<void, std::string> write_files(const std::string& directory, const
             continue;
         }
         if (!may_replace) {
-            return std::unexpected(path +
-                                   " is there already: --overwrite makes all of it anew, and clients with the files of "
-                                   "before are let in no more");
+            return std::unexpected(
+                path + " exists: --overwrite replaces all files, and clients with the old files can no longer log in");
         }
         if (!S_ISREG(found.st_mode)) {
-            return std::unexpected(path + " is no file of its own: remove it");
+            return std::unexpected(path + " is not a regular file: remove it");
         }
     }
     for (const MadeFile& file : files) {

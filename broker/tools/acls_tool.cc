@@ -34,17 +34,17 @@ constexpr Option kAclsOptions[] = {
     kHelp,
     kVersion,
     {"add", "", "add rules"},
-    {"remove", "", "remove rules, or all of a resource when no principal is named"},
+    {"remove", "", "remove rules, or all rules of a resource if no principal is named"},
     {"list", "", "list rules"},
-    {"topic", "topic", "name a topic, or '*' for all; repeatable, as the other resources are"},
+    {"topic", "topic", "name a topic, or '*' for all; repeatable like the other resources"},
     {"group", "group", "name a group, or '*' for all"},
     {"transactional-id", "id", "name a transactional id, or '*' for all"},
     {"delegation-token", "token", "name a delegation token, or '*' for all"},
     {"user-principal", "user", "name a user, as the resource of CreateTokens and DescribeTokens"},
     {"cluster", "", "name the cluster"},
     one_of({"resource-pattern-type", "type",
-            "take names as literal or prefixed; with --list and --remove also any (patterns of this very name) or match (all "
-            "patterns that the name meets)",
+            "take names as literal or prefixed; with --list and --remove also any (patterns with exactly this name) or match "
+            "(all patterns that match the name)",
             "LITERAL"},
            "literal prefixed any match"),
     one_of({"operation", "operation",
@@ -62,7 +62,7 @@ constexpr Option kAclsOptions[] = {
      "grant what a producer needs: WRITE, DESCRIBE and CREATE on topics, WRITE and DESCRIBE on transactional ids"},
     {"consumer", "", "grant what a consumer needs: READ and DESCRIBE on topics, READ on groups"},
     {"idempotent", "", "with --producer: grant IDEMPOTENT_WRITE on the cluster, too"},
-    {"force", "", "skip the question whether it is meant so"},
+    {"force", "", "do not ask for confirmation"},
 };
 
 constexpr std::string_view kConsumerNeeds =
@@ -319,7 +319,7 @@ Outcome<bool> Acls::is_meant(const std::string& question) const {
     surroundings_.print(question + "\n");
     std::fflush(surroundings_.out);
     if (::isatty(::fileno(surroundings_.in)) != 1) {
-        return failed("nobody is there to answer: say --force");
+        return failed("no terminal to ask for confirmation: use --force");
     }
     std::string answer;
     for (int letter = std::fgetc(surroundings_.in); letter != EOF && letter != '\n'; letter = std::fgetc(surroundings_.in)) {
@@ -423,7 +423,7 @@ Outcome<int> run_acls(const Options& options, const Surroundings& surroundings) 
 
 const Tool kAclsTool{.name = "acls",
                      .kafka_name = "kafka-acls",
-                     .summary = "list, add and remove rules of who may do what",
+                     .summary = "list, add and remove access rules (ACLs)",
                      .purpose = "This tool helps to manage acls on kafka.",
                      .options = kAclsOptions,
                      .rules = kAclsRules,

@@ -71,7 +71,7 @@ Outcome<int> run_api_versions(const Options& options, const Surroundings& surrou
 
 const Tool kApiVersionsTool{.name = "api-versions",
                             .kafka_name = "kafka-broker-api-versions",
-                            .summary = "show which requests each broker takes, in which versions",
+                            .summary = "show the requests that each broker accepts, with their versions",
                             .purpose = "This tool helps to retrieve broker version information.",
                             .options = kApiVersionsOptions,
                             .rules = kApiVersionsRules,

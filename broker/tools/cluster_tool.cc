@@ -20,7 +20,7 @@ constexpr Option kClusterOptions[] = {
     {"config", "file", "old name of --command-config"},
     {"id", "id", "with unregister: forget this broker", {}, "i"},
     {"include-fenced-brokers", "", "with list-endpoints: list fenced brokers, too"},
-    {"help", "", "print this", {}, "h"},
+    {"help", "", "print this help", {}, "h"},
 };
 
 constexpr std::string_view kActions = "cluster-id, list-endpoints or unregister";
@@ -86,7 +86,7 @@ Outcome<int> list_endpoints(client::Cluster& cluster, bool includes_fenced, cons
 Outcome<int> run_cluster(const Options& options, const Surroundings& surroundings) {
     const std::string action = options.rest().empty() ? "" : options.rest().front();
     if (options.rest().size() != 1 || (action != "cluster-id" && action != "list-endpoints" && action != "unregister")) {
-        return usage("say " + std::string(kActions));
+        return usage("use " + std::string(kActions));
     }
     if (options.has("bootstrap-controller")) {
         return refused("--bootstrap-controller is not served: give a broker's address");

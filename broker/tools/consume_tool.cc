@@ -27,33 +27,33 @@ constexpr Option kFirstOptions[] = {
     kHelp,
     kVersion,
     {"topic", "topic", "name the topic", {}, "t"},
-    {"include", "regex", "read topics whose whole names match; only groups read those that come later"},
+    {"include", "regex", "read topics whose whole names match; only groups read topics created later"},
     {"partition", "partition", "read only this partition, from its end unless --offset says otherwise", {}, "p"},
     {"offset", "offset", "with --partition: begin at an offset, earliest or latest", "latest"},
     {"from-beginning", "", "begin with the first record"},
-    {"max-messages", "count", "end after so many records", {}, "c"},
-    {"timeout-ms", "milliseconds", "end when nothing came for so long, in milliseconds"},
-    one_of({"isolation-level", "level", "read all records, or with read_committed none of open or aborted transactions",
+    {"max-messages", "count", "end after this number of records", {}, "c"},
+    {"timeout-ms", "milliseconds", "end when no record comes for this time, in milliseconds"},
+    one_of({"isolation-level", "level", "read all records, or with read_committed no records of open or aborted transactions",
             "read_uncommitted"},
            "read_uncommitted read_committed"),
-    {"group", "group", "read as a member of this group: go on where it has committed, share the partitions, commit"},
-    {"formatter", "class", "use this formatter; only Kafka's DefaultMessageFormatter"},
+    {"group", "group", "read as a member of this group: continue at its committed offsets, share the partitions, commit"},
+    {"formatter", "class", "use this formatter; only Kafka's DefaultMessageFormatter is served"},
     {"formatter-property",
      "key=value",
      "set print.timestamp, print.partition, print.offset, print.epoch, print.headers, print.key, print.value, key.separator, "
      "line.separator, headers.separator, null.literal, key.deserializer, value.deserializer or headers.deserializer",
      {},
      "property"},
-    {"formatter-config", "file", "read the same from a file of properties"},
-    {"key-deserializer", "class", "show keys by String, Short, Integer or LongDeserializer"},
-    {"value-deserializer", "class", "show values by such a class"},
-    {"command-property", "key=value", "set this of the client", {}, "consumer-property"},
+    {"formatter-config", "file", "read these properties from a file"},
+    {"key-deserializer", "class", "decode keys with String, Short, Integer or LongDeserializer"},
+    {"value-deserializer", "class", "decode values with one of these classes"},
+    {"command-property", "key=value", "set this property of the client", {}, "consumer-property"},
     {"consumer.config", "file", "old name of --command-config"},
     {"skip-message-on-error", "", "ignored: a record that cannot be shown is shown in hexadecimal"},
     {"enable-systest-events", "", "print `shutdown_complete` at the end"},
     {"format",
      "format",
-     R"(show records so: %t %p %o %T %k %s %K %S %h for topic, partition, offset, time, key, value, their sizes, )"
+     R"(show records in this format: %t %p %o %T %k %s %K %S %h for topic, partition, offset, time, key, value, their sizes, )"
      R"(headers; \n, \t, \x1f. "%k\t%s\n")",
      {},
      "f"},
@@ -62,8 +62,8 @@ constexpr Option kFirstOptions[] = {
 };
 constexpr Option kLastOptions[] = {
     {"tail", "count", "begin with the last records of each partition"},
-    {"from-time", "time", "begin at a time: milliseconds since 1970, 2026-11-21T10:00:00.000, or so long ago: PT15M"},
-    {"exit", "", "end where the partitions ended when this began", {}, "e"},
+    {"from-time", "time", "begin at a time: milliseconds since 1970, 2026-11-21T10:00:00.000, or a duration ago: PT15M"},
+    {"exit", "", "end at the offsets where the partitions end now", {}, "e"},
 };
 
 const std::vector<Option> kConsumeOptions = with_additions<Option>(kFirstOptions, &Addition::consume_options, kLastOptions);
@@ -152,7 +152,7 @@ Outcome<Start> parse_start(const Options& options, std::int64_t now_ms) {
         const auto duration_ms = parse_duration(*text);
         const auto date_ms = parse_datetime(*text);
         if (!number && !duration_ms && !date_ms) {
-            return usage("--from-time is " + *text + "; say milliseconds since 1970, 2026-11-21T10:00:00.000 or PT15M");
+            return usage("--from-time is " + *text + "; use milliseconds since 1970, 2026-11-21T10:00:00.000 or PT15M");
         }
         start.time = std::max<std::int64_t>(0, number ? *number : duration_ms ? now_ms - *duration_ms : *date_ms);
     }

@@ -23,21 +23,21 @@ constexpr Option kTokensOptions[] = {
     {"command-config", "file", "read settings of the client, which has to log in, from this file"},
     kHelp,
     kVersion,
-    {"create", "", "make a token"},
+    {"create", "", "create a token"},
     {"renew", "", "let a token expire later"},
     {"expire", "", "let a token expire sooner, or at once"},
-    {"describe", "", "show tokens: of the owners that are named, or all that the client may see"},
+    {"describe", "", "show tokens of the named owners, or all that the client may see"},
     {"owner-principal", "type:name", "name the token's owner: User:alice", {}, {}, true},
-    {"renewer-principal", "type:name", "let this principal renew it, beside its owner; repeatable", {}, {}, true},
-    {"max-life-time-period", "ms", "limit its life, in milliseconds; -1 for what the broker allows", {}, {}, true, true},
+    {"renewer-principal", "type:name", "let this principal renew the token beside its owner; repeatable", {}, {}, true},
+    {"max-life-time-period", "ms", "limit the token's life, in milliseconds; -1 for the broker's maximum", {}, {}, true, true},
     {"renew-time-period",
      "ms",
-     "renew it for so long, in milliseconds; -1 for the broker's delegation.token.expiry.time.ms",
+     "renew the token for this time, in milliseconds; -1 for the broker's delegation.token.expiry.time.ms",
      {},
      {},
      true,
      true},
-    {"expiry-time-period", "ms", "let it expire after so long, in milliseconds; -1 for at once", {}, {}, true, true},
+    {"expiry-time-period", "ms", "let the token expire after this time, in milliseconds; -1 for at once", {}, {}, true, true},
     {"hmac", "HMAC", "name the token by its HMAC, in base64", {}, {}, true},
 };
 
@@ -182,7 +182,7 @@ Outcome<int> run_tokens(const Options& options, const Surroundings& surroundings
 
 const Tool kDelegationTokensTool{.name = "delegation-tokens",
                                  .kafka_name = "kafka-delegation-tokens",
-                                 .summary = "make, renew, expire and show delegation tokens",
+                                 .summary = "create, renew, expire and show delegation tokens",
                                  .purpose =
                                      "This tool helps to create, renew, "
                                      "expire, or describe delegation tokens.",

@@ -22,7 +22,7 @@ constexpr Option kElectionOptions[] = {
     kHelp,
     kVersion,
     one_of({"election-type", "type",
-            "elect preferred (the first replica, where it does not lead) or unclean (any replica, where none leads)"},
+            "elect preferred (the first replica, if another one leads) or unclean (any replica, if no replica leads)"},
            "preferred unclean"),
     {"topic", "topic", "name the topic, with --partition"},
     {"partition", "number", "name the partition"},
@@ -70,7 +70,7 @@ Outcome<std::set<TopicPartition>> partitions_in(const std::string& path) {
         const bool is_whole = one.is_object() && one.contains("topic") && one["topic"].is_string() && one.contains("partition") &&
                               one["partition"].is_number_integer();
         if (!is_whole) {
-            return refused(path + ": a partition is {\"topic\": \"t\", \"partition\": 1}, and not " + one.dump());
+            return refused(path + ": a partition must be {\"topic\": \"t\", \"partition\": 1}, not " + one.dump());
         }
         const TopicPartition partition{one["topic"].get<std::string>(), one["partition"].get<std::int32_t>()};
         if (!partitions.insert(partition).second) {

@@ -18,14 +18,14 @@ constexpr Option kFeaturesOptions[] = {
     kBootstrapServer,
     {"bootstrap-controller", "HOST:PORT,...", "not served: ask a broker"},
     kCommandConfig,
-    {"help", "", "print this", {}, "h"},
+    {"help", "", "print this help", {}, "h"},
     {"node-id", "id", "with describe: ask this broker"},
     {"feature", "name=level",
      "with upgrade and downgrade: set the feature to a level; with disable: name the feature; repeatable"},
     {"release-version", "version", "instead of --feature: set the levels of a release, as version-mapping shows them"},
     {"metadata", "version", "old way to set the level of metadata.version: 3.3-IV3"},
-    {"unsafe", "", "with downgrade and disable: go on even where something may be lost"},
-    {"dry-run", "", "say whether it could be done, and do nothing"},
+    {"unsafe", "", "with downgrade and disable: continue even if metadata may be lost"},
+    {"dry-run", "", "check the change without making it"},
 };
 
 constexpr std::string_view kMetadata = "metadata.version";
@@ -225,7 +225,7 @@ Outcome<int> run_features(const Options& options, const Surroundings& surroundin
                                              "disable",  "version-mapping", "feature-dependencies"};
     const std::string action = options.rest().empty() ? "" : options.rest().front();
     if (options.rest().size() != 1 || std::ranges::find(kActions, action) == std::end(kActions)) {
-        return usage("say one of: describe, upgrade, downgrade, disable, version-mapping, feature-dependencies");
+        return usage("use one of: describe, upgrade, downgrade, disable, version-mapping, feature-dependencies");
     }
     if (action == "version-mapping") {
         return show_mapping(options, surroundings);

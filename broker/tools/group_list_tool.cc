@@ -22,9 +22,9 @@ constexpr Option kGroupListOptions[] = {
     one_of({"group-type", "type", "list only groups of this type: classic, consumer, share or streams"},
            "classic consumer share streams"),
     one_of({"protocol", "protocol", "list only groups of this protocol: consumer, connect ..."}, "consumer connect"),
-    {"consumer", "", "list only groups of consumers, whatever their type, and those that only have offsets"},
+    {"consumer", "", "list only consumer groups of every type, and groups that only have offsets"},
     {"share", "", "list only share groups"},
-    {"streams", "", "list only groups of Kafka Streams with the protocol of their own"},
+    {"streams", "", "list only Kafka Streams groups of the streams protocol"},
 };
 
 constexpr Rule kGroupListRules[] = {

@@ -143,7 +143,7 @@ Outcome<int> run_log_dirs(const Options& options, const Surroundings& surroundin
 
 const Tool kLogDirsTool{.name = "log-dirs",
                         .kafka_name = "kafka-log-dirs",
-                        .summary = "show how much each partition takes in the brokers' directories",
+                        .summary = "show the size of each partition in the brokers' directories",
                         .purpose = "This tool helps to query log directory usage on the specified brokers.",
                         .options = kLogDirsOptions,
                         .rules = kLogDirsRules,

@@ -25,7 +25,7 @@ constexpr Option kOffsetsOptions[] = {
     kHelp,
     kVersion,
     {"topic-partitions", "topic1:1,topic2:0-3,topic3,topic4:5-,topic5:-3",
-     "take topics by expressions, each with one partition, or a range of them without its end"},
+     "take topics by expressions, each with one partition or a range of partitions without its end"},
     {"topic", "topic", "take topics by an expression (default: all)"},
     {"partitions", "partition ids", "take only these partitions, separated by commas"},
     {"time", "time",

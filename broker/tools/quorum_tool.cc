@@ -15,10 +15,10 @@ constexpr Option kQuorumOptions[] = {
     kBootstrapServer,
     {"bootstrap-controller", "HOST:PORT,...", "not served: ask a broker"},
     kCommandConfig,
-    {"help", "", "print this", {}, "h"},
+    {"help", "", "print this help", {}, "h"},
     {"status", "", "with describe: show leader, epoch, lag and members, in a few lines"},
-    {"replication", "", "with describe: show how far each controller and broker has read the metadata"},
-    {"human-readable", "", "with --replication: show how long ago instead of when"},
+    {"replication", "", "with describe: show how far each controller and broker has read the metadata log"},
+    {"human-readable", "", "with --replication: show ages instead of times"},
 };
 
 /// `[{"id": 1, "endpoints": ["CONTROLLER://h:9093"]}]`
@@ -99,10 +99,10 @@ Outcome<int> show_replication(client::Cluster& cluster, bool is_for_people, cons
 Outcome<int> run_quorum(const Options& options, const Surroundings& surroundings) {
     const std::string action = options.rest().empty() ? "" : options.rest().front();
     if (action == "add-controller" || action == "remove-controller") {
-        return refused(action + " is not served: it is asked of a controller");
+        return refused(action + " is not served: only controllers answer it");
     }
     if (options.rest().size() != 1 || action != "describe") {
-        return usage("say describe");
+        return usage("use describe");
     }
     if (options.has("bootstrap-controller")) {
         return refused("--bootstrap-controller is not served: give a broker's address");
@@ -130,7 +130,7 @@ Outcome<int> run_quorum(const Options& options, const Surroundings& surroundings
 
 const Tool kQuorumTool{.name = "quorum",
                        .kafka_name = "kafka-metadata-quorum",
-                       .summary = "show how far the controllers are",
+                       .summary = "show the state of the metadata quorum",
                        .purpose = "This tool describes kraft metadata quorum status: describe --status or --replication.",
                        .options = kQuorumOptions,
                        .run = run_quorum,

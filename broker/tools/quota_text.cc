@@ -20,11 +20,11 @@ constexpr std::pair<std::string_view, double> kMultiples[] = {{"", 1},        {"
 std::string_view example_of(Unit unit) {
     switch (unit) {
         case Unit::bytes_a_second:
-            return "bytes a second, as 1048576, 10MB or 1.5MiB";
+            return "bytes per second, such as 1048576, 10MB or 1.5MiB";
         case Unit::percent:
-            return "percent of a thread, as 50 or 50%";
+            return "percent of a thread, such as 50 or 50%";
         case Unit::a_second:
-            return "how many a second, as 5 or 0.5";
+            return "a number per second, such as 5 or 0.5";
     }
     return {};
 }
@@ -101,7 +101,7 @@ std::expected<double, std::string> parse_quota(const QuotaKind& kind, std::strin
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     const auto factor = factor_of(kind.unit, std::string_view(end, text.data() + text.size()));
     if (error != std::errc() || !factor || !std::isfinite(value) || value <= 0) {
-        return std::unexpected(std::string(kind.name) + " is '" + std::string(text) + "'; say " +
+        return std::unexpected(std::string(kind.name) + " is '" + std::string(text) + "'; use " +
                                std::string(example_of(kind.unit)));
     }
     return value * *factor;

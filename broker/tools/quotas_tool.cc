@@ -23,10 +23,10 @@ constexpr Option kQuotasOptions[] = {
     kBootstrapServer,
     kCommandConfig,
     kHelp,
-    {"list", "", "show all quotas, or those of the entities that are named (default)"},
-    {"describe", "", "show what holds for the user, client or address that is named, and where each quota comes from"},
+    {"list", "", "show all quotas, or those of the named entities (default)"},
+    {"describe", "", "show which quotas apply to the named user, client or address, and where each comes from"},
     {"set", "", "set quotas: KIND=VALUE ..."},
-    {"remove", "", "remove quotas: KIND ..., or all of the entity when none is named"},
+    {"remove", "", "remove quotas: KIND ..., or all quotas of the entity if no kind is named"},
     {"user", "name", "name the user"},
     {"user-defaults", "", "take every user that has no quota of its own"},
     {"client", "client id", "name the client"},
@@ -37,8 +37,8 @@ constexpr Option kQuotasOptions[] = {
 };
 
 constexpr Rule kQuotasRules[] = {
-    {Requires::none_of, "list", {"describe", "set", "remove"}, "say one of --list, --describe, --set and --remove"},
-    {Requires::none_of, "describe", {"set", "remove"}, "say one of --list, --describe, --set and --remove"},
+    {Requires::none_of, "list", {"describe", "set", "remove"}, "use one of --list, --describe, --set and --remove"},
+    {Requires::none_of, "describe", {"set", "remove"}, "use one of --list, --describe, --set and --remove"},
     {Requires::none_of, "set", {"remove", "json"}},
     {Requires::none_of, "remove", {"json"}},
     {Requires::none_of, "user", {"user-defaults", "ip", "ip-defaults"}},
@@ -80,8 +80,8 @@ Outcome<const QuotaKind*> kind_of(const std::string& name) {
         names.push_back(kind.name);
     }
     const auto near = nearest(name, names);
-    return refused("no quota is called '" + name + "'; " +
-                   (near ? "did you mean " + std::string(*near) + "?" : "there are " + kinds_text()));
+    return refused("unknown quota '" + name + "'; " +
+                   (near ? "did you mean " + std::string(*near) + "?" : "use one of: " + kinds_text()));
 }
 
 class Quotas {
@@ -175,7 +175,7 @@ Outcome<int> Quotas::list() const {
         return 0;
     }
     if (rows.size() == 1) {
-        surroundings_.complain(entity_.empty() ? "nobody has a quota" : "there is no quota with " + entity_text(entity_));
+        surroundings_.complain(entity_.empty() ? "no quota is set" : "no quota is set for " + entity_text(entity_));
     } else {
         surroundings_.print(columns(rows));
     }
@@ -184,7 +184,7 @@ Outcome<int> Quotas::list() const {
 
 Outcome<int> Quotas::describe() const {
     if (entity_.empty()) {
-        return refused("whose quotas? Say --user, --client, both, or --ip");
+        return refused("the entity is missing: use --user, --client, both, or --ip");
     }
     Asker who;
     for (const auto& [type, name] : entity_) {
@@ -215,14 +215,15 @@ Outcome<int> Quotas::describe() const {
 
 Outcome<void> Quotas::check_named(const QuotaKind& kind) const {
     if (entity_.empty()) {
-        return refused("for whom? Say --user, --client or both, or --ip; or --user-defaults, --client-defaults, --ip-defaults");
+        return refused(
+            "the entity is missing: use --user, --client or both, or --ip; or --user-defaults, --client-defaults, --ip-defaults");
     }
     const bool is_address = entity_.front().first == "ip";
     if (kind.is_of_addresses == is_address) {
         return {};
     }
-    return refused(std::string(kind.name) + (is_address ? " is of users and clients, and not of addresses"
-                                                        : " is of addresses: say --ip or --ip-defaults"));
+    return refused(std::string(kind.name) + (is_address ? " applies to users and clients, not to addresses"
+                                                        : " applies to addresses: use --ip or --ip-defaults"));
 }
 
 Outcome<int> Quotas::change(const Changes& changes) const {
@@ -239,13 +240,13 @@ Outcome<int> Quotas::change(const Changes& changes) const {
 
 Outcome<int> Quotas::set() const {
     if (options_.rest().empty()) {
-        return refused("set what? Say KIND=VALUE, as producer_byte_rate=10MB; there are " + kinds_text());
+        return refused("the quota is missing: use KIND=VALUE, such as producer_byte_rate=10MB; the kinds are " + kinds_text());
     }
     Changes changes;
     for (const std::string& word : options_.rest()) {
         const std::size_t equals = word.find('=');
         if (equals == std::string::npos) {
-            return refused("'" + word + "' has no value: say " + word + "=VALUE");
+            return refused("'" + word + "' has no value: use " + word + "=VALUE");
         }
         PARTITA_TRY_ASSIGN(const auto kind, kind_of(word.substr(0, equals)));
         PARTITA_TRY(check_named(*kind));
@@ -296,7 +297,7 @@ Outcome<int> Quotas::remove() const {
 Outcome<int> run_quotas(const Options& options, const Surroundings& surroundings) {
     const bool takes_words = options.has("set") || options.has("remove");
     if (!takes_words && !options.rest().empty()) {
-        return refused("'" + options.rest().front() + "' is no option; --set and --remove take such words");
+        return refused("'" + options.rest().front() + "' is not an option; only --set and --remove take words");
     }
     PARTITA_TRY_ASSIGN(auto cluster, open_cluster(options, surroundings));
     const Quotas quotas(cluster, options, surroundings);
@@ -314,9 +315,9 @@ Outcome<int> run_quotas(const Options& options, const Surroundings& surroundings
 const Tool kQuotasTool{
     .name = "quotas",
     .kafka_name = "",
-    .summary = "show and change what users, clients and addresses may use",
+    .summary = "show and change quotas of users, clients and addresses",
     .purpose =
-        "Shows and changes what users, clients and addresses may use: partita quotas --set --user anna "
+        "Show and change quotas of users, clients and addresses: partita quotas --set --user anna "
         "producer_byte_rate=10MB",
     .options = kQuotasOptions,
     .rules = kQuotasRules,

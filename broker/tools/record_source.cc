@@ -313,7 +313,7 @@ Outcome<Reading> reading_of(const Properties& properties, const Options& options
     } else {
         auto filter = groups::WholeMatch::compile(options.value("include"));
         if (!filter) {
-            return refused(options.value("include") + " is no regular expression");
+            return refused(options.value("include") + " is not a regular expression");
         }
         const auto shared = std::make_shared<groups::WholeMatch>(std::move(*filter));
         const bool shows_internal =

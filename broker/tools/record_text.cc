@@ -30,7 +30,7 @@ std::string hex_of(Bytes bytes) {
 std::expected<std::string, std::string> bytes_of_hex(const std::string& text) {
     std::string bytes;
     if (!decode_hexadecimal(text, bytes)) {
-        return std::unexpected("no hexadecimal: " + text);
+        return std::unexpected("not hexadecimal: " + text);
     }
     return bytes;
 }
@@ -420,7 +420,7 @@ std::expected<std::optional<std::string>, std::string> bytes_member(const ordere
                                                                     bool is_json = false) {
     if (const auto hex = object.find(name + "_hex"); hex != object.end()) {
         if (!hex->is_string()) {
-            return std::unexpected(name + "_hex is no string");
+            return std::unexpected(name + "_hex is not a string");
         }
         PARTITA_TRY_ASSIGN(auto bytes, bytes_of_hex(hex->get<std::string>()));
         return std::optional(std::move(bytes));
@@ -442,7 +442,7 @@ class JsonReader final : public RecordParser {
         };
         const ordered_json object = ordered_json::parse(line, nullptr, false);
         if (!object.is_object()) {
-            return wrong("no JSON object");
+            return wrong("not a JSON object");
         }
         client::OwnedRecord record;
         auto key = bytes_member(object, "key", members_.key_is_json);
@@ -457,13 +457,13 @@ class JsonReader final : public RecordParser {
         record.value = std::move(*value);
         if (const auto partition = object.find("partition"); partition != object.end() && !partition->is_null()) {
             if (!partition->is_number_integer()) {
-                return wrong("partition is no number");
+                return wrong("partition is not a number");
             }
             record.partition = partition->get<std::int32_t>();
         }
         if (const auto time = object.find("timestamp"); time != object.end() && !time->is_null()) {
             if (!time->is_number_integer()) {
-                return wrong("timestamp is no number");
+                return wrong("timestamp is not a number");
             }
             record.timestamp_ms = time->get<std::int64_t>();
         }
@@ -525,7 +525,7 @@ std::expected<std::unique_ptr<RecordWriter>, std::string> format_writer(std::str
             }
             const std::size_t at = kEscapes.find(letter);
             if (at == std::string_view::npos) {
-                return std::unexpected("the format has \\" + std::string(1, letter));
+                return std::unexpected("the format has the unknown escape \\" + std::string(1, letter));
             }
             text += kStandFor[at];
         } else if (letter == '%') {
@@ -534,7 +534,8 @@ std::expected<std::unique_ptr<RecordWriter>, std::string> format_writer(std::str
             parts.push_back({0, std::exchange(text, {})});
             parts.push_back({letter, {}});
         } else {
-            return std::unexpected("the format has %" + std::string(1, letter) + "; say %t %p %o %T %k %s %K %S %h");
+            return std::unexpected("the format has the unknown field %" + std::string(1, letter) +
+                                   "; use %t %p %o %T %k %s %K %S %h");
         }
     }
     parts.push_back({0, std::move(text)});

@@ -113,7 +113,7 @@ struct Tool {
 inline constexpr Option kBootstrapServer{"bootstrap-server", "HOST:PORT,...",
                                          "ask these brokers first (`partita COMMAND`: $PARTITA_BOOTSTRAP, or localhost:9092)"};
 inline constexpr Option kCommandConfig{"command-config", "file", "read settings of the client from this file"};
-inline constexpr Option kHelp{"help", "", "print this"};
-inline constexpr Option kVersion{"version", "", "print the version of Kafka whose tools these are"};
+inline constexpr Option kHelp{"help", "", "print this help"};
+inline constexpr Option kVersion{"version", "", "print the version of Kafka that these tools match"};
 
 }  // namespace partita::tools

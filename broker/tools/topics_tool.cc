@@ -35,11 +35,11 @@ constexpr Option kOptions[] = {
     {"config", "name=value", "with --create: set this config of the topic; repeatable"},
     {"delete-config", "name", "ignored since Kafka 4.0"},
     {"partitions", "# of partitions",
-     "give the topic so many partitions; with --alter keys move to others: `partita plan` shows which (default: the cluster's)"},
-    {"replication-factor", "replication factor", "give each partition so many replicas (default: the cluster's)"},
+     "set the partition count; with --alter keys move to other partitions: `partita plan` shows which (default: the cluster's)"},
+    {"replication-factor", "replication factor", "set the number of replicas of each partition (default: the cluster's)"},
     {"replica-assignment", "broker:broker,broker:broker,...", "place each partition on these brokers"},
     {"under-replicated-partitions", "", "with --describe: show only partitions that lack a replica"},
-    {"unavailable-partitions", "", "with --describe: show only partitions without a leader that lives"},
+    {"unavailable-partitions", "", "with --describe: show only partitions without a live leader"},
     {"under-min-isr-partitions", "",
      "with --describe: show only partitions with fewer replicas in sync than min.insync.replicas"},
     {"at-min-isr-partitions", "", "with --describe: show only partitions with exactly min.insync.replicas in sync"},
@@ -47,7 +47,8 @@ constexpr Option kOptions[] = {
     {"if-exists", "", "with --alter, --delete, --describe: succeed if the topic is missing"},
     {"if-not-exists", "", "with --create: succeed if the topic exists"},
     {"exclude-internal", "", "with --list, --describe: leave out Kafka's own topics"},
-    {"partition-size-limit-per-response", "partitions", "with --describe: ask for at most so many partitions in one answer"},
+    {"partition-size-limit-per-response", "partitions",
+     "with --describe: ask for at most this number of partitions in one answer"},
 };
 
 constexpr std::string_view kTakesOneAction =

@@ -22,20 +22,21 @@ using client::TopicPartition;
 constexpr Option kTransactionsOptions[] = {
     kBootstrapServer,
     kCommandConfig,
-    {"help", "", "print this", {}, "h"},
-    {"version", "", "print the version of Kafka whose tools these are", {}, "v"},
-    {"duration-filter", "milliseconds", "with list: show only transactions that are open for longer, in milliseconds"},
-    {"transactional-id-pattern", "regex", "with list: show only ids that match as a whole"},
+    {"help", "", "print this help", {}, "h"},
+    {"version", "", "print the version of Kafka that these tools match", {}, "v"},
+    {"duration-filter", "milliseconds", "with list: show only transactions open for longer than this, in milliseconds"},
+    {"transactional-id-pattern", "regex", "with list: show only transactional ids that match as a whole"},
     {"transactional-id", "id", "with describe: name the id"},
     {"transactionalId", "id", "with forceTerminateTransaction: name the id"},
-    {"broker-id", "id", "with describe-producers: ask this broker; with find-hanging: look only at what this broker has"},
+    {"broker-id", "id", "with describe-producers: ask this broker; with find-hanging: look only at this broker's partitions"},
     {"topic", "topic", "with describe-producers, abort and find-hanging: name the topic"},
     {"partition", "number", "with describe-producers, abort and find-hanging: name the partition"},
     {"start-offset", "offset", "with abort: name the offset where the transaction begins"},
     {"producer-id", "id", "with abort, for brokers before 3.0: name the producer"},
     {"producer-epoch", "epoch", "with abort, for brokers before 3.0: name its epoch"},
     {"coordinator-epoch", "epoch", "with abort, for brokers before 3.0: name the epoch of the coordinator"},
-    {"max-transaction-timeout", "minutes", "with find-hanging: leave out what is open for no longer, in minutes", "15"},
+    {"max-transaction-timeout", "minutes", "with find-hanging: show only transactions open for longer than this, in minutes",
+     "15"},
 };
 
 /// A failure in the middle of a command, in the words of Kafka's tool.
@@ -383,7 +384,7 @@ Outcome<int> run_transactions(const Options& options, const Surroundings& surrou
     const std::string action = options.rest().empty() ? "" : options.rest().front();
     const auto* found = std::ranges::find(kActions, action, [](const auto& one) { return one.first; });
     if (options.rest().size() != 1 || found == std::end(kActions)) {
-        return usage("say one of: " + joined(names, ", "));
+        return usage("use one of: " + joined(names, ", "));
     }
     if (!options.has("bootstrap-server")) {
         return usage("argument --bootstrap-server is required");
@@ -398,7 +399,7 @@ Outcome<int> run_transactions(const Options& options, const Surroundings& surrou
 const Tool kTransactionsTool{
     .name = "transactions",
     .kafka_name = "kafka-transactions",
-    .summary = "show transactions and producers; abort what hangs",
+    .summary = "show transactions and producers; abort hanging transactions",
     .purpose =
         "This tool is used to analyze the transactional state of producers in the cluster: list, describe, "
         "describe-producers, abort, find-hanging, forceTerminateTransaction.",

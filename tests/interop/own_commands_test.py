@@ -63,7 +63,7 @@ class OwnNames(OwnCommands):
 
     def test_what_was_wrong_is_the_last_that_is_told_and_help_is_output(self):
         self.said(self.partita("consume", "--topic", "t", "--from-time", "yesterday"), 1, "",
-                  "--from-time is yesterday; say milliseconds since 1970, 2026-11-21T10:00:00.000 or PT15M\n"
+                  "--from-time is yesterday; use milliseconds since 1970, 2026-11-21T10:00:00.000 or PT15M\n"
                   "`partita consume --help` lists the options.\n")
         asked = self.partita("consume", "--help")
         self.assertEqual((asked.code, asked.err), (0, ""))
@@ -113,7 +113,7 @@ class Quotas(OwnCommands):
         self.said(self.quotas("--list", "--user", "anna", "--json"), 0,
                   '{"entity":{"user":"anna"},"quotas":{"request_percentage":50.0}}\n')
         self.said(self.quotas("--remove", "--user", "anna"), 0, "user anna: request_percentage is removed\n")
-        self.said(self.quotas("--list", "--user", "anna"), 0, "", "there is no quota with user anna\n")
+        self.said(self.quotas("--list", "--user", "anna"), 0, "", "no quota is set for user anna\n")
 
     def test_what_holds_for_somebody_is_described_with_where_it_comes_from(self):
         self.quotas("--set", "--user", "anna", "--client-defaults", "producer_byte_rate=1000").succeeded()
@@ -134,18 +134,18 @@ class Quotas(OwnCommands):
 
     def test_a_line_that_makes_no_sense_says_what_would(self):
         for words, error in (
-                (["--set", "--user", "a", "producer_byte_rte=5"], "no quota is called 'producer_byte_rte'; did you mean producer_byte_rate?"),
-                (["--set", "--user", "a", "producer_byte_rate"], "'producer_byte_rate' has no value: say producer_byte_rate=VALUE"),
+                (["--set", "--user", "a", "producer_byte_rte=5"], "unknown quota 'producer_byte_rte'; did you mean producer_byte_rate?"),
+                (["--set", "--user", "a", "producer_byte_rate"], "'producer_byte_rate' has no value: use producer_byte_rate=VALUE"),
                 (["--set", "--user", "a", "producer_byte_rate=x"],
-                 "producer_byte_rate is 'x'; say bytes a second, as 1048576, 10MB or 1.5MiB"),
-                (["--set", "producer_byte_rate=5"], "for whom? Say --user, --client or both, or --ip; or --user-defaults, "
+                 "producer_byte_rate is 'x'; use bytes per second, such as 1048576, 10MB or 1.5MiB"),
+                (["--set", "producer_byte_rate=5"], "the entity is missing: use --user, --client or both, or --ip; or --user-defaults, "
                  "--client-defaults, --ip-defaults"),
-                (["--set", "--ip", "::1", "producer_byte_rate=5"], "producer_byte_rate is of users and clients, and not of addresses"),
-                (["--set", "--user", "a", "connection_creation_rate=5"], "connection_creation_rate is of addresses: say --ip or --ip-defaults"),
+                (["--set", "--ip", "::1", "producer_byte_rate=5"], "producer_byte_rate applies to users and clients, not to addresses"),
+                (["--set", "--user", "a", "connection_creation_rate=5"], "connection_creation_rate applies to addresses: use --ip or --ip-defaults"),
                 (["--remove", "--user", "nobody"], "user nobody has no quota"),
                 (["--remove", "--user", "nobody", "request_percentage"], "user nobody has no request_percentage"),
-                (["--describe"], "whose quotas? Say --user, --client, both, or --ip"),
-                (["--list", "words"], "'words' is no option; --set and --remove take such words")):
+                (["--describe"], "the entity is missing: use --user, --client, both, or --ip"),
+                (["--list", "words"], "'words' is not an option; only --set and --remove take words")):
             with self.subTest(" ".join(words)):
                 self.said(self.quotas(*words), 1, "", f"partita quotas: {error}\n")
         self.assertEqual(self.quotas("--lst").err, "partita quotas: lst is not a recognized option\ndid you mean --list?\n")
@@ -293,7 +293,7 @@ class Completions(OwnCommands):
             offered = self.bash("partita", tool, "")
             self.assertEqual(offered, words.split())
             for word in offered:
-                self.assertNotIn("say one of", self.partita(tool, word, environment={"PARTITA_BOOTSTRAP": self.ours.bootstrap}).err)
+                self.assertNotIn("use one of", self.partita(tool, word, environment={"PARTITA_BOOTSTRAP": self.ours.bootstrap}).err)
 
 
 class Top(OwnCommands):
@@ -328,7 +328,7 @@ class Top(OwnCommands):
     def test_nobody_there_is_said_at_once(self):
         result = self.partita("top", "--http", f"127.0.0.1:{harness.free_port()}")
         self.assertEqual((result.code, result.out), (1, ""))
-        self.assertIn("start one, or name its address with --http or in $PARTITA_HTTP", result.err)
+        self.assertIn("start a broker, or name its HTTP address with --http or in $PARTITA_HTTP", result.err)
         self.assertEqual(self.partita("top", "--interval", "0").code, 2)
 
     def drawn(self, lines, columns, **environment):

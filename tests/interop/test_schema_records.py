@@ -103,7 +103,7 @@ def test_values_of_a_json_schema_are_the_json_behind_its_id(broker, unique, regi
     produce(broker, topic, registry, copied[:1], "--json").succeeded()
     assert stored(broker, topic, 4)[3] == (None, framed(number, b'{"price":1.5}'))
     refused = produce(broker, topic, registry, ['{"price": 1'])
-    assert refused.code == 1 and "the value on line number 1: it is no JSON" in refused.out + refused.err
+    assert refused.code == 1 and "the value on line number 1: it is not JSON" in refused.out + refused.err
 
 
 def test_what_is_of_no_schema_is_shown_as_it_is_and_told(broker, unique, registry):
@@ -116,8 +116,8 @@ def test_what_is_of_no_schema_is_shown_as_it_is_and_told(broker, unique, registr
     shown = consume(broker, topic, registry)
     assert shown.code == 1
     assert shown.out.splitlines()[0] == "plain" and shown.out.splitlines()[-1] == "null"
-    assert f"The value of {topic}-0 at offset 0 is shown as it is: it names no schema" in shown.err
-    assert "at offset 1 is shown as it is: the schema registry answers 404 to /schemas/ids/9: Schema not found" in shown.err
+    assert f"The value of {topic}-0 at offset 0 is shown undecoded: it has no schema id" in shown.err
+    assert "at offset 1 is shown undecoded: the schema registry answers 404 to /schemas/ids/9: Schema not found" in shown.err
     # The second record's schema is asked for once, and tombstones name none.
     assert registry.asked == ["/registry/v1/schemas/types", "/registry/v1/schemas/ids/9"]
 

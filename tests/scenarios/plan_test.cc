@@ -443,7 +443,7 @@ TEST(Commands, TakeWhatIsNoBrokersAnswerForWhatItIs) {
         const StrangeServer server(std::string(event) + "\n");
         const Ran ran = run("watch --http " + server.address());
         EXPECT_EQ(ran.code, 1) << event << ": " << ran.out;
-        EXPECT_TRUE(has(ran.out, "the broker ends the events")) << event << ": " << ran.out;
+        EXPECT_TRUE(has(ran.out, "the broker ended the event stream")) << event << ": " << ran.out;
         const StrangeServer again(std::string(event) + "\n");
         EXPECT_EQ(run("watch --topic t --http " + again.address()).code, 1) << event;
     }

@@ -56,26 +56,26 @@ TEST_F(CommandsTest, ALineThatLacksSomethingRunsNothing) {
              {{"plan"}, "TOPIC is required"},
              {{"plan", "t"}, "--to is required"},
              {{"plan", "t", "--to"}, "--to has no argument"},
-             {{"plan", "t", "--to", "many"}, "--to is many; it must be a whole number"},
+             {{"plan", "t", "--to", "many"}, "--to is many; use a whole number"},
              {{"plan", "t", "--to", "4", "--to", "5"}, "--to is given twice"},
-             {{"plan", "t", "--to", "4", "--records", "0"}, "--records is 0; it must be a whole number from 1 on"},
-             {{"plan", "t", "--to", "4", "--fail-on", "everything"}, "--fail-on is everything; it must be warn or block"},
+             {{"plan", "t", "--to", "4", "--records", "0"}, "--records is 0; use a whole number from 1 on"},
+             {{"plan", "t", "--to", "4", "--fail-on", "everything"}, "--fail-on is everything; use warn or block"},
              {{"plan", "t", "--to", "4", "--json=yes"}, "--json takes no argument"},
              {{"control"}, "`partita control` needs one of: show, nudge, visibility, unseed"},
              {{"control", "nudge"}, "TOPIC is required"},
              {{"control", "unseed", "t"}, "--epoch is required"},
-             {{"partitioner", "java", "-n", "0"}, "--partitions is 0; it must be a whole number from 1 to 2147483647"},
-             {{"partitioner", "java", "-z"}, "-z is no option of `partita partitioner`"},
-             {{"watch", "--no-such-option"}, "--no-such-option is no option of `partita watch`"},
-             {{"watch", "--every-ms", "49"}, "--every-ms is 49; it must be a whole number from 50"},
-             {{"top", "--interval", "0.05"}, "--interval is 0.05; it must be a number of seconds from 0.1"},
+             {{"partitioner", "java", "-n", "0"}, "--partitions is 0; use a whole number from 1 to 2147483647"},
+             {{"partitioner", "java", "-z"}, "-z is not an option of `partita partitioner`"},
+             {{"watch", "--no-such-option"}, "--no-such-option is not an option of `partita watch`"},
+             {{"watch", "--every-ms", "49"}, "--every-ms is 49; use a whole number from 50"},
+             {{"top", "--interval", "0.05"}, "--interval is 0.05; use a number of seconds from 0.1"},
              {{"dev-security"}, "DIR is required"},
-             {{"dev-security", "d", "--port", "0"}, "--port is 0; it must be a port"},
-             {{"dev-security", "d", "--port", "65536"}, "--port is 65536; it must be a port"},
-             {{"--security", "no-such-directory"}, "--security is no-such-directory; it must be an existing directory"},
-             {{"--config", "/"}, "--config is /; it must be an existing file"},
-             {{"completion", "tcsh"}, "SHELL is tcsh; it must be bash, zsh or fish"},
-             {{"plan", "t", "--to", "4", "watch"}, "unexpected watch behind `partita plan`"},
+             {{"dev-security", "d", "--port", "0"}, "--port is 0; use a port"},
+             {{"dev-security", "d", "--port", "65536"}, "--port is 65536; use a port"},
+             {{"--security", "no-such-directory"}, "--security is no-such-directory; use an existing directory"},
+             {{"--config", "/"}, "--config is /; use an existing file"},
+             {{"completion", "tcsh"}, "SHELL is tcsh; use bash, zsh or fish"},
+             {{"plan", "t", "--to", "4", "watch"}, "unexpected watch after `partita plan`"},
          }) {
         EXPECT_THAT(refusal(words), StartsWith(why)) << ::testing::PrintToString(words);
     }
@@ -105,21 +105,21 @@ TEST_F(CommandsTest, OptionsAreReadInEveryWayThatPeopleWriteThem) {
     EXPECT_EQ(read({}), (Words{"", "7", ""}));
     EXPECT_EQ(read({"x", "--count", "-3", "--flag"}), (Words{"x", "-3", "flag"}));
     EXPECT_EQ(read({"--count=3", "x", "-f", "-f"}), (Words{"x", "3", "flag"}));
-    EXPECT_EQ(read({"-n", "3", "-fn4"}).front(), "--count is given twice (`partita --help` lists what there is)");
+    EXPECT_EQ(read({"-n", "3", "-fn4"}).front(), "--count is given twice (`partita --help` lists commands and options)");
     EXPECT_EQ(read({"-fn4"}), (Words{"", "4", "flag"}));
     EXPECT_EQ(read({"-n=4"}), (Words{"", "4", ""}));
     EXPECT_EQ(read({"-m", "a=b", "--many", "--c", "--many="}), (Words{"", "7", "", "a=b", "--c", ""}));
     EXPECT_EQ(read({"--", "--flag"}), (Words{"--flag", "7", ""}));
     EXPECT_EQ(read({"-"}), (Words{"-", "7", ""}));
-    EXPECT_THAT(read({"-count", "3"}).front(), StartsWith("-c is no option"));
-    EXPECT_THAT(read({"--n", "3"}).front(), StartsWith("--n is no option"));
+    EXPECT_THAT(read({"-count", "3"}).front(), StartsWith("-c is not an option"));
+    EXPECT_THAT(read({"--n", "3"}).front(), StartsWith("--n is not an option"));
 }
 
 TEST_F(CommandsTest, WordsThatAreNearlyRightAreSuggested) {
-    EXPECT_THAT(refusal({"plam", "t", "--to", "4"}), StartsWith("plam is no command; did you mean plan?"));
+    EXPECT_THAT(refusal({"plam", "t", "--to", "4"}), StartsWith("plam is not a command; did you mean plan?"));
     EXPECT_THAT(refusal({"plan", "t", "--to", "4", "--record=5"}),
-                StartsWith("--record is no option of `partita plan`; did you mean --records?"));
-    EXPECT_EQ(refusal({"frobnicate"}), "frobnicate is no command (`partita --help` lists what there is)");
+                StartsWith("--record is not an option of `partita plan`; did you mean --records?"));
+    EXPECT_EQ(refusal({"frobnicate"}), "frobnicate is not a command (`partita --help` lists commands and options)");
 }
 
 TEST_F(CommandsTest, HelpIsOutputAndNamesWhatACommandTakes) {
@@ -247,9 +247,9 @@ TEST_F(CommandsTest, APlanIsNotAskedForByAPartitionerThatNobodyKnows) {
 
 TEST_F(CommandsTest, SettingsThatTheClientOfAPlanDoesNotKnowAreRefusedBeforeAnybodyIsAsked) {
     for (const auto& [setting, sentence] : std::vector<std::pair<std::string, std::string>>{
-             {"no.such.setting=1", "-X no.such.setting: the client has no such setting"},
+             {"no.such.setting=1", "-X no.such.setting: unknown setting of the client"},
              {"sasl.usernam=a", "did you mean sasl.username?"},
-             {"nonsense", "-X nonsense: say KEY=VALUE"},
+             {"nonsense", "-X nonsense: use KEY=VALUE"},
              {"request.timeout.ms=soon", "Invalid value soon for configuration request.timeout.ms"},
              {"security.protocol=SASL_PLAINTEXT", "sasl.mechanism=GSSAPI is not served"},
          }) {
@@ -267,7 +267,7 @@ TEST_F(CommandsTest, PartitionersAreListed) {
 }
 
 TEST_F(CommandsTest, APartitionerNeedsANameThatPlacesKeysAndACount) {
-    EXPECT_THAT(run({"partitioner"}).errors, HasSubstr("which partitioner?"));
+    EXPECT_THAT(run({"partitioner"}).errors, HasSubstr("a partitioner is missing"));
     EXPECT_EQ(run({"partitioner"}).exit_code, kExitUsage);
     EXPECT_EQ(run({"partitioner", "no-such-client"}).exit_code, kExitUsage);
     EXPECT_THAT(run({"partitioner", "java"}).errors, HasSubstr("--partitions"));
@@ -280,7 +280,7 @@ TEST_F(CommandsTest, WatchingEndsBrokenWhenTheBrokerEndsIt) {
     const Ran ran = run({"watch", "--http", server.address()});
     EXPECT_EQ(ran.exit_code, kExitBroken);
     EXPECT_THAT(ran.output, HasSubstr("opened  block H03 t: c\n"));
-    EXPECT_THAT(ran.errors, HasSubstr("the broker ends the events"));
+    EXPECT_THAT(ran.errors, HasSubstr("the broker ended the event stream"));
 }
 
 TEST_F(CommandsTest, WatchingSaysWhoseFindingsTheyAre) {

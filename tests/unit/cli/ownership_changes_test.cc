@@ -63,7 +63,7 @@ TEST(OwnershipChanges, ATakeoverIsToldOnceWithBothNames) {
     const auto changes = known.update(answer({owned(0, "m2")}, {takeover(1, "lost")}));
     EXPECT_EQ(events(changes), Events{"takeover"});
     EXPECT_THAT(readable_change(changes[0]),
-                HasSubstr(" takeover t 0: client-m1 -> client-m2, lost, claim 3 -> 4, nobody had it for 12 ms"));
+                HasSubstr(" takeover t 0: client-m1 -> client-m2, lost, claim 3 -> 4, without an owner for 12 ms"));
     EXPECT_TRUE(known.update(answer({owned(0, "m2")}, {takeover(1, "lost")})).empty());
 }
 
@@ -73,7 +73,7 @@ TEST(OwnershipChanges, ATakeoverThatTurnsOutToBeTheftIsToldAgain) {
     const auto changes = known.update(answer({owned(0, "m2")}, {takeover(1, "stolen")}));
     EXPECT_EQ(events(changes), Events{"stolen"});
     EXPECT_EQ(changes[0].at("time_ms"), 850);
-    EXPECT_THAT(readable_change(changes[0]), HasSubstr("t 0: client-m1 went on after client-m2 had it"));
+    EXPECT_THAT(readable_change(changes[0]), HasSubstr("t 0: client-m1 continued after client-m2 took over"));
 }
 
 TEST(OwnershipChanges, WhatIsFreeAndWhatIsOwnedAgainIsTold) {
@@ -81,7 +81,7 @@ TEST(OwnershipChanges, WhatIsFreeAndWhatIsOwnedAgainIsTold) {
     static_cast<void>(known.update(answer({owned(0, "m1")})));
     const auto freed = known.update(answer({owned(0, nullptr)}));
     EXPECT_EQ(events(freed), Events{"free"});
-    EXPECT_THAT(readable_change(freed[0]), HasSubstr("t 0: nobody; it was client-m1's"));
+    EXPECT_THAT(readable_change(freed[0]), HasSubstr("t 0: no owner; before: client-m1"));
     EXPECT_TRUE(known.update(answer({owned(0, nullptr)})).empty());
     EXPECT_EQ(events(known.update(answer({owned(0, "m1")}))), Events{"owner"});
 }

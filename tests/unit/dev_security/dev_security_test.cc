@@ -248,7 +248,7 @@ TEST_F(Directory, OfAnotherUserIsRefused) {
     }
     const auto written = write_files(path("theirs"), {{"one", "1\n"}}, true);
     ASSERT_FALSE(written.has_value());
-    EXPECT_THAT(written.error(), HasSubstr("another user's"));
+    EXPECT_THAT(written.error(), HasSubstr("belongs to another user"));
     EXPECT_FALSE(std::filesystem::exists(path("theirs/one")));
 }
 
@@ -310,7 +310,7 @@ TEST(Told, NamesEveryUserAndNoPassword) {
     const std::string text = told({.directory = "/d", .users = {"billing", "web"}, .port = 7000});
     EXPECT_THAT(text, HasSubstr("partita --security /d\n"));
     EXPECT_THAT(text, HasSubstr("--bootstrap-server localhost:7000 --command-config /d/admin.properties"));
-    EXPECT_THAT(text, HasSubstr(", billing, web, who may nothing until you say so.\n"));
+    EXPECT_THAT(text, HasSubstr("; billing, web may do nothing until an ACL allows it.\n"));
     EXPECT_THAT(text, HasSubstr("User:billing"));
 }
 

@@ -74,9 +74,9 @@ TEST(RecordText, FormatsShowWhatTheyName) {
               "t-3@7 1234 k=v 1/1 [a=1,b=NULL] 100%\t\\\n");
     EXPECT_EQ(record.shown(**format_writer("%k%s", true)), "6b76");
     EXPECT_EQ(StoredRecord(std::nullopt, "").shown(**format_writer("%k,%K,%S", false)), ",-1,0");
-    EXPECT_EQ(format_writer("%x", false).error(), "the format has %x; say %t %p %o %T %k %s %K %S %h");
+    EXPECT_EQ(format_writer("%x", false).error(), "the format has the unknown field %x; use %t %p %o %T %k %s %K %S %h");
     EXPECT_EQ(format_writer("a%", false).error(), "the format ends with %");
-    EXPECT_EQ(format_writer("\\q", false).error(), "the format has \\q");
+    EXPECT_EQ(format_writer("\\q", false).error(), "the format has the unknown escape \\q");
     EXPECT_EQ(record.shown(**format_writer(R"(%k\x1f%s\x0A)", false)), "k\x1fv\n");
     for (const char* cut : {"\\x", "\\x1", "\\xzz"}) {
         EXPECT_EQ(format_writer(cut, false).error(), "the format has \\x without two hexadecimal digits");
@@ -106,9 +106,9 @@ TEST(RecordText, JsonThatIsNoRecordIsNamedByItsLine) {
     for (const auto& [line, message] : std::vector<std::pair<std::string, std::string>>{
              {"", "line 5: no JSON object"},
              {"[]", "line 5: no JSON object"},
-             {R"({"key_hex":"abc"})", "line 5: no hexadecimal: abc"},
-             {R"({"partition":"1"})", "line 5: partition is no number"},
-             {R"({"timestamp":true})", "line 5: timestamp is no number"},
+             {R"({"key_hex":"abc"})", "line 5: not hexadecimal: abc"},
+             {R"({"partition":"1"})", "line 5: partition is not a number"},
+             {R"({"timestamp":true})", "line 5: timestamp is not a number"},
              {R"({"headers":[{"value":"v"}]})", "line 5: a header without a key"},
          }) {
         const auto read = json_reader()->read(line, 5);

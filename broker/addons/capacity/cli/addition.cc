@@ -33,16 +33,16 @@ using nlohmann::json;
 constexpr const char* kPath = "/v1/capacity";
 
 std::string amount_text(const json& amount) {
-    return amount.is_null() ? "any number" : std::to_string(amount.get<std::int64_t>());
+    return amount.is_null() ? "unlimited" : std::to_string(amount.get<std::int64_t>());
 }
 
-/// "  ingress: 1000000 bytes or 1000 events a second, nobody has to wait".
+/// "  ingress: 1000000 bytes or 1000 events a second, no wait".
 void print_flow(const char* name, const json& flow) {
     const json& rate = flow.at("per_second");
     const auto wait_ms = flow.at("wait_ms").get<std::int64_t>();
     std::printf("  %s: %s bytes or %s events a second, %s\n", name, amount_text(rate.at("bytes")).c_str(),
                 amount_text(rate.at("events")).c_str(),
-                wait_ms == 0 ? "nobody has to wait" : ("who comes now waits for " + std::to_string(wait_ms) + " ms").c_str());
+                wait_ms == 0 ? "no wait" : ("a request now waits " + std::to_string(wait_ms) + " ms").c_str());
 }
 
 void print_capacity(const json& capacity) {
@@ -53,12 +53,12 @@ void print_capacity(const json& capacity) {
     const auto units = capacity.at("units").get<std::int64_t>();
     std::printf("%lld unit%s", static_cast<long long>(units), units == 1 ? "" : "s");
     if (!capacity.at("units_max").is_null()) {
-        std::printf(", up to %s by themselves", amount_text(capacity.at("units_max")).c_str());
+        std::printf(", raised automatically up to %s", amount_text(capacity.at("units_max")).c_str());
     }
     std::puts("");
     print_flow("ingress", capacity.at("ingress"));
     print_flow("egress", capacity.at("egress"));
-    std::printf("  commits: %s a second of each partition of a group\n",
+    std::printf("  commits: %s a second for each partition of a group\n",
                 amount_text(capacity.at("commits_per_partition_and_second")).c_str());
     const json& counts = capacity.at("counts");
     std::printf("  so far: %s requests, %s of them throttled; %s events in, %s out\n",
@@ -82,11 +82,11 @@ int print_answer(const std::expected<HttpAnswer, HttpFailure>& answer, bool as_j
         try {
             print_capacity(capacity);
         } catch (const json::exception& error) {
-            std::fprintf(stderr, "partita: the broker's answer is not understood: %s\n", error.what());
+            std::fprintf(stderr, "partita: the broker's answer has an unknown form: %s\n", error.what());
             return kExitBroken;
         }
     } else {
-        std::fputs("partita: the broker's answer is no JSON\n", stderr);
+        std::fputs("partita: the broker's answer is not JSON\n", stderr);
         return kExitBroken;
     }
     return kExitDone;
@@ -100,12 +100,12 @@ int run_capacity_show(const CommandLine& line) {
 }
 
 constexpr tools::Option kSetPositionals[] = {
-    {.name = "UNITS", .argument = "", .help = "give the broker so many units", .is_required = true, .check = kWholeNumber},
+    {.name = "UNITS", .argument = "", .help = "set the number of units", .is_required = true, .check = kWholeNumber},
 };
 constexpr tools::Option kSetOptions[] = {
     {.name = "max",
      .argument = "units",
-     .help = "let the broker take up to so many by itself when clients have to wait; 0 for never",
+     .help = "let the broker add units up to this number when clients have to wait; 0 for never",
      .check = kWholeNumber},
     kAsJson,
     kHttp,
@@ -123,11 +123,11 @@ int run_capacity_set(const CommandLine& line) {
 
 constexpr Command kCapacityActions[] = {
     {.name = "show",
-     .summary = "show the units, what they let pass, and what passed",
+     .summary = "show the units, their limits and the traffic",
      .options = kCapacityOptions,
      .run = run_capacity_show},
     {.name = "set",
-     .summary = "change the number of units, at once and for later starts",
+     .summary = "set the number of units, at once and for later starts",
      .options = kSetOptions,
      .positionals = kSetPositionals,
      .run = run_capacity_set},

@@ -91,9 +91,9 @@ static_assert(are_all_tiers(kTiers));
 constexpr tools::Option kServeOptions[] = {
     {.name = "profile",
      .argument = "service",
-     .help = "show clients what a managed service does instead of Kafka (docs/eventhubs.md)",
+     .help = "behave like this managed service instead of Kafka (docs/eventhubs.md)",
      .choices = kEventHubs},
-    {.name = "tier", .argument = "tier", .help = "serve this tier of the profile (default: standard)", .choices = kTiers},
+    {.name = "tier", .argument = "tier", .help = "behave like this tier of the service (default: standard)", .choices = kTiers},
 };
 
 }  // namespace

@@ -113,7 +113,7 @@ class Decoder {
             case Type::union_:
                 return take_union(node, depth);
         }
-        return Failed("a type that nobody knows");
+        return Failed("unknown type");
     }
 
     [[nodiscard]] bool is_at_end() const { return cursor_ == end_; }
@@ -132,7 +132,7 @@ class Decoder {
         }
         return ordered_json(letters_of(*bytes));
     }
-    [[nodiscard]] static Failed too_short() { return Failed("it ends before the value does"); }
+    [[nodiscard]] static Failed too_short() { return Failed("the bytes end before the value is complete"); }
 
     [[nodiscard]] std::expected<std::int64_t, std::string> take_long() {
         std::int64_t number = 0;
@@ -399,7 +399,7 @@ class Encoder {
         }
         const bool is_beyond = value.is_number_unsigned() && !std::in_range<std::int64_t>(value.get<std::uint64_t>());
         if (is_beyond || value.get<std::int64_t>() < least || value.get<std::int64_t>() > most) {
-            return at(place, "is " + value.dump() + ", which is beyond " + node.name);
+            return at(place, "is " + value.dump() + ", which is out of range for " + node.name);
         }
         put_long(value.get<std::int64_t>());
         return {};
@@ -428,7 +428,7 @@ class Encoder {
         }
         const auto bytes = bytes_of(value.get_ref<const std::string&>());
         if (!bytes) {
-            return at(place, "has a letter beyond U+00FF, which stands for no byte");
+            return at(place, "has a character above U+00FF, which is not a byte");
         }
         if (node.type == Type::bytes) {
             put_text(*bytes);
@@ -454,7 +454,7 @@ class Encoder {
         }
         for (const auto& [name, ignored] : value.items()) {
             if (std::ranges::find(node.fields, name, &avro::Field::name) == node.fields.end()) {
-                return at(below(place, name), "is no field of " + node.name);
+                return at(below(place, name), "is not a field of " + node.name);
             }
         }
         return {};
@@ -465,7 +465,7 @@ class Encoder {
         }
         const auto found = std::ranges::find(node.symbols, value.get_ref<const std::string&>());
         if (found == node.symbols.end()) {
-            return at(place, "is " + value.dump() + ", which is no symbol of " + node.name);
+            return at(place, "is " + value.dump() + ", which is not a symbol of " + node.name);
         }
         put_long(found - node.symbols.begin());
         return {};
@@ -524,7 +524,7 @@ class Encoder {
             for (const Node* branch : node.branches) {
                 names += (names.empty() ? "" : ", ") + branch->name;
             }
-            return at(place, std::string("is ") + kind_of(value) + R"(; say null or {"type": value} with one of )" + names);
+            return at(place, std::string("is ") + kind_of(value) + R"(; use null or {"type": value} with one of )" + names);
         }
         put_long(static_cast<std::int64_t>(bare_at));
         return encode(*bare, value, place);
@@ -560,7 +560,7 @@ std::expected<ordered_json, std::string> AvroSchema::decode(Bytes bytes) const {
     Decoder decoder(bytes);
     auto value = decoder.decode(*parts_->root, 0);
     if (value && !decoder.is_at_end()) {
-        return Failed("there are bytes behind the value");
+        return Failed("bytes follow the value");
     }
     return value;
 }

@@ -31,7 +31,7 @@ bool is_name(std::string_view name) {
     return name.find_first_of(" \t\n\"'`.") == std::string_view::npos;
 }
 
-std::unexpected<std::string> wrong(std::string what) { return std::unexpected("the schema is wrong: " + std::move(what)); }
+std::unexpected<std::string> wrong(std::string what) { return std::unexpected("invalid schema: " + std::move(what)); }
 
 std::string member(const nlohmann::json& json, const char* name) {
     const auto found = json.find(name);
@@ -162,7 +162,7 @@ Nodes::Found Nodes::read_enum(const Json& json, const std::string& space) {
     std::set<std::string> seen;
     for (const Json& each : *symbols) {
         if (!each.is_string() || !seen.insert(each.get<std::string>()).second) {
-            return wrong("a symbol of enum " + defined->name + " is no string, or there twice");
+            return wrong("a symbol of enum " + defined->name + " is not a string or occurs twice");
         }
         defined->symbols.push_back(each.get<std::string>());
     }
@@ -183,7 +183,7 @@ Nodes::Found Nodes::find(const std::string& name, const std::string& space) cons
     const bool is_whole = name.contains('.') || space.empty();
     const auto found = names_.find(is_whole ? name : space + "." + name);
     if (found == names_.end()) {
-        return wrong("nothing says what " + name + " is");
+        return wrong(name + " is not defined");
     }
     return found->second;
 }

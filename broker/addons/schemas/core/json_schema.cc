@@ -31,7 +31,7 @@ std::expected<ordered_json, std::string> JsonSchema::decode(Bytes bytes) {
         return std::unexpected("the value is nested too deep");
     }
     if (value.is_discarded()) {
-        return std::unexpected("it is no JSON");
+        return std::unexpected("it is not JSON");
     }
     return value;
 }

@@ -41,7 +41,7 @@ class SchemaErrors final : public pb::io::ErrorCollector, public pb::DescriptorP
         keep((file == "(schema)" ? "" : file + ": ") + element + ": " + message);
     }
     [[nodiscard]] std::unexpected<std::string> failed() const {
-        return std::unexpected("the schema is wrong: " + (text_.empty() ? "nobody says why" : text_));
+        return std::unexpected("invalid schema: " + (text_.empty() ? "unknown reason" : text_));
     }
 
   private:
@@ -91,7 +91,7 @@ std::optional<pb::FileDescriptorProto> parse_description(std::string_view text) 
 
 std::expected<pb::FileDescriptorProto, std::string> parse_file(const std::string& name, std::string_view text) {
     if (text.size() > ProtobufSchema::kTextBytesMax) {
-        return Failed("the schema is wrong: it is longer than 1 MiB");
+        return Failed("invalid schema: it is longer than 1 MiB");
     }
     SchemaErrors errors;
     pb::io::ArrayInputStream input(text.data(), static_cast<int>(text.size()));
@@ -129,16 +129,16 @@ struct ProtobufSchema::Parts {
         const std::byte* const end = cursor + bytes.size();
         std::int64_t count = 0;
         if (!decode_varlong(cursor, end, count)) {
-            return Failed("it ends before it says which message it is");
+            return Failed("it ends before its message index");
         }
         if (count < 0 || count > static_cast<std::int64_t>(kIndexesMax)) {
-            return Failed("it says which message it is with " + std::to_string(count) + " indexes");
+            return Failed("it has " + std::to_string(count) + " message indexes");
         }
         const pb::Descriptor* type = nullptr;
         for (std::int64_t i = 0; i < std::max<std::int64_t>(count, 1); ++i) {
             std::int64_t index = 0;
             if (count > 0 && !decode_varlong(cursor, end, index)) {
-                return Failed("it ends before it says which message it is");
+                return Failed("it ends before its message index");
             }
             const int siblings = type == nullptr ? root->message_type_count() : type->nested_type_count();
             if (index < 0 || index >= siblings) {
@@ -175,7 +175,7 @@ std::expected<ProtobufSchema, std::string> ProtobufSchema::parse(std::string_vie
     std::call_once(is_quiet, [] { pb::SetLogHandler(nullptr); });
     auto parts = std::make_unique<Parts>();
     if (!add_known_files(parts->files)) {
-        return Failed("the files of google/protobuf cannot be used");
+        return Failed("cannot use the files of google/protobuf");
     }
     for (const Import& each : imports) {
         const auto file = parse_file(each.name, each.text);
@@ -183,7 +183,7 @@ std::expected<ProtobufSchema, std::string> ProtobufSchema::parse(std::string_vie
             return Failed(each.name + ": " + file.error());
         }
         if (!parts->files.Add(*file)) {
-            return Failed("the schema is wrong: " + each.name + " defines what another file does");
+            return Failed("invalid schema: " + each.name + " defines a name that another file defines");
         }
     }
     const auto root = parse_file(kRootName, text);
@@ -191,7 +191,7 @@ std::expected<ProtobufSchema, std::string> ProtobufSchema::parse(std::string_vie
         return Failed(root.error());
     }
     if (!parts->files.Add(*root)) {
-        return Failed("the schema is wrong: it defines what a file that it imports does");
+        return Failed("invalid schema: it defines a name that an imported file defines");
     }
     parts->root = parts->pool.FindFileByName(kRootName);
     if (parts->root == nullptr) {
@@ -210,11 +210,11 @@ std::expected<ordered_json, std::string> ProtobufSchema::decode(Bytes indexes_an
     }
     const auto message = parts_->make(**type);
     if (!message->ParsePartialFromArray(indexes_and_message.data(), static_cast<int>(indexes_and_message.size()))) {
-        return Failed("it is no message of " + (*type)->full_name());
+        return Failed("it is not a message of type " + (*type)->full_name());
     }
     // libprotobuf ends the process if it makes JSON of a message that lacks a required field.
     if (!message->IsInitialized()) {
-        return Failed("it lacks " + message->InitializationErrorString());
+        return Failed("it lacks required fields: " + message->InitializationErrorString());
     }
     pb::util::JsonPrintOptions options;
     options.preserve_proto_field_names = true;
@@ -225,7 +225,7 @@ std::expected<ordered_json, std::string> ProtobufSchema::decode(Bytes indexes_an
     }
     auto json = ordered_json::parse(text, nullptr, false);
     if (json.is_discarded()) {
-        return Failed("it is no text of UTF-8");
+        return Failed("it is not UTF-8 text");
     }
     return json;
 }

@@ -47,7 +47,7 @@ Failure refusal_of(const RegistryAnswer& answer, const std::string& target) {
 std::expected<std::string, std::string> RegisteredSchema::encode(std::string_view json, std::string_view message) const {
     const auto value = nlohmann::ordered_json::parse(json, nullptr, false);
     if (value.is_discarded()) {
-        return std::unexpected("it is no JSON");
+        return std::unexpected("it is not JSON");
     }
     if (const auto* const protobuf = std::get_if<ProtobufSchema>(&text)) {
         return protobuf->encode(value, message);
@@ -146,7 +146,7 @@ Result<const RegisteredSchema*> Registry::keep(std::int32_t id, const Json& answ
         }
         return remember(std::make_unique<const RegisteredSchema>(id, std::move(*schema)));
     }
-    return remember(wrong(named + "it is of " + kind + "; AVRO, JSON and PROTOBUF are understood"));
+    return remember(wrong(named + "its type is " + kind + "; AVRO, JSON and PROTOBUF are supported"));
 }
 
 Result<void> Registry::greet() {
@@ -182,7 +182,7 @@ Result<const RegisteredSchema*> Registry::latest(const std::string& subject) {
     PARTITA_TRY_ASSIGN(const auto answer, ask({"/subjects/" + percent_encoded(subject) + "/versions/latest", {}}));
     const auto id = number_of(answer, "id");
     if (!id) {
-        return wrong("the schema registry says no id of the newest schema of " + subject);
+        return wrong("the schema registry's answer has no id for the newest schema of " + subject);
     }
     return keep(*id, answer);
 }
@@ -196,14 +196,14 @@ Result<const RegisteredSchema*> Registry::add(const std::string& subject, Schema
                                                request.dump(-1, ' ', false, Json::error_handler_t::replace)}));
     const auto id = number_of(answer, "id");
     if (!id) {
-        return wrong("the schema registry gives no id to a schema of " + subject);
+        return wrong("the schema registry's answer has no id for a schema of " + subject);
     }
     return by_id(*id);
 }
 
 std::expected<Framed, std::string> parse_frame(Bytes bytes) {
     if (bytes.size() < kFrameBytes || bytes.front() != kMagic) {
-        return std::unexpected("it names no schema: it does not begin with a 0 byte and the four of an id");
+        return std::unexpected("it has no schema id: it does not begin with a 0 byte and the four bytes of an id");
     }
     return Framed{.schema_id = load_big_endian<std::int32_t>(bytes.data() + 1), .payload = bytes.subspan(kFrameBytes)};
 }
@@ -216,7 +216,7 @@ Result<nlohmann::ordered_json> decode(Registry& registry, Bytes bytes) {
     PARTITA_TRY_ASSIGN(const auto schema, registry.by_id(framed->schema_id));
     auto value = schema->decode(framed->payload);
     if (!value) {
-        return wrong("it does not agree with schema " + std::to_string(framed->schema_id) + ": " + value.error());
+        return wrong("it does not match schema " + std::to_string(framed->schema_id) + ": " + value.error());
     }
     return std::move(*value);
 }

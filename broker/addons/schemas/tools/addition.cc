@@ -19,11 +19,12 @@ using tools::Surroundings;
 /// The options of both tools.
 constexpr Option kSchemaRegistry{
     "schema-registry", "url",
-    "read and write values of Avro, Protobuf or JSON Schema as JSON, by schemas of the registry at this URL"};
-constexpr Option kSchemaRegistryLogin{"schema-registry-login", "user:password",
-                                      "log in to the registry so (default: basic.auth.user.info of --command-config)"};
+    "read and write Avro, Protobuf or JSON Schema values as JSON, with schemas of the registry at this URL"};
+constexpr Option kSchemaRegistryLogin{
+    "schema-registry-login", "user:password",
+    "log in to the registry with these credentials (default: basic.auth.user.info of --command-config)"};
 constexpr Option kSchemaRegistryCa{"schema-registry-ca", "file",
-                                   "trust the authorities in this PEM file to vouch for the registry's certificate"};
+                                   "check the registry's certificate with the authorities in this PEM file"};
 
 constexpr Option kConsumeOptions[] = {
     kSchemaRegistry,
@@ -38,9 +39,10 @@ constexpr Option kProduceOptions[] = {
     kSchemaRegistryLogin,
     kSchemaRegistryCa,
     {"value-schema", "schema",
-     "with --schema-registry: write values by an id, latest (of TOPIC-value), a schema, or a file with one", "latest"},
+     "with --schema-registry: write values with a schema: its id, latest (of TOPIC-value), its text, or a file with it",
+     "latest"},
     {"value-message", "name", "choose the message of a Protobuf schema (default: the first of the file)"},
-    {"key-schema", "schema", "with --schema-registry: write keys by this schema (default: keys are text)"},
+    {"key-schema", "schema", "with --schema-registry: write keys with this schema (default: keys are text)"},
     {"key-message", "name", "choose the message of a Protobuf schema for keys (default: the first of the file)"},
 };
 

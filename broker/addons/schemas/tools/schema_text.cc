@@ -26,7 +26,7 @@ constexpr tools::WebPeer kRegistryPeer{
     .nobody = "no schema registry",
     .advice = "name its address with --schema-registry",
     .address_option = "--schema-registry",
-    .address_form = "http://HOST:PORT or https://HOST:PORT, with a path behind it where the registry has one",
+    .address_form = "http://HOST:PORT or https://HOST:PORT, and the registry's path if it has one",
     .ca_option = "--schema-registry-ca"};
 
 std::unique_ptr<Registry> registry_at(const Surroundings& surroundings, const RegistryPlace& place) {
@@ -65,7 +65,7 @@ Outcome<const RegisteredSchema*> choose(Registry& registry, const std::string& s
         }
         if (const auto id = parse_integer(which)) {
             if (!std::in_range<std::int32_t>(*id)) {
-                return usage("a schema's id is " + which);
+                return usage("the schema id is out of range: " + which);
             }
             return registry.by_id(static_cast<std::int32_t>(*id));
         }
@@ -77,7 +77,7 @@ Outcome<const RegisteredSchema*> choose(Registry& registry, const std::string& s
     }();
     PARTITA_TRY(found);
     if (!*found) {
-        return failed("the schema of " + subject + " cannot be had: " + found->error().message);
+        return failed("cannot get the schema of " + subject + ": " + found->error().message);
     }
     return **found;
 }
@@ -132,7 +132,7 @@ Outcome<std::optional<ordered_json>> SchemaDecoder::decode(const client::Fetched
     if (++failed_ <= kToldMax) {
         surroundings_.complain("The " + std::string(what) + " of " + std::string(record.topic) + "-" +
                                std::to_string(record.partition) + " at offset " + std::to_string(record.offset) +
-                               " is shown as it is: " + decoded.error().message);
+                               " is shown undecoded: " + decoded.error().message);
     }
     return std::nullopt;
 }

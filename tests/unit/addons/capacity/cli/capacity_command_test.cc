@@ -52,8 +52,8 @@ TEST(CapacityCommand, ShowsWhatThereIsWithAndWithoutAWord) {
         EXPECT_EQ(ran.exit_code, kExitDone);
         EXPECT_EQ(ran.request, "GET /v1/capacity HTTP/1.1");
         EXPECT_THAT(ran.output, StartsWith("2 units, up to 10 by themselves\n"));
-        EXPECT_THAT(ran.output, HasSubstr("ingress: 2000000 bytes or any number events a second, nobody has to wait\n"));
-        EXPECT_THAT(ran.output, HasSubstr("who comes now waits for 70 ms\n"));
+        EXPECT_THAT(ran.output, HasSubstr("ingress: 2000000 bytes or unlimited events a second, no wait\n"));
+        EXPECT_THAT(ran.output, HasSubstr("a request now waits 70 ms\n"));
     }
 }
 

@@ -73,22 +73,21 @@ TEST(Avro, AUnionOfNullAndOneTypeTakesTheValueItself) {
 TEST(Avro, NamesOfReferencedSchemasAreKnown) {
     const std::string item = R"({"type":"enum","name":"shop.State","symbols":["NEW"]})";
     EXPECT_TRUE(AvroSchema::parse(R"({"type":"array","items":"shop.State"})", std::span(&item, 1)));
-    EXPECT_EQ(AvroSchema::parse(R"({"type":"array","items":"shop.State"})").error(),
-              "the schema is wrong: nothing says what shop.State is");
+    EXPECT_EQ(AvroSchema::parse(R"({"type":"array","items":"shop.State"})").error(), "invalid schema: shop.State is not defined");
 }
 
 TEST(Avro, ASchemaThatMakesNoSenseIsRefusedByName) {
     const std::pair<const char*, const char*> wrong[] = {
         {"{}", "an object has no type"},
         {"7", "a type is neither a name nor a list nor an object"},
-        {"strin", "nothing says what strin is"},
+        {"strin", "strin is not defined"},
         {R"({"type":"record","name":"A"})", "record A has no fields"},
         {R"({"type":"record","fields":[]})", "a type has no name"},
         {R"({"type":"record","name":"A","fields":[{"name":"a","type":"int"},{"name":"a","type":"int"}]})",
          "record A has field a twice"},
         {R"({"type":"record","name":"A","fields":[{"name":"a"}]})", "field a of record A has no type"},
         {R"({"type":"enum","name":"A"})", "enum A has no symbols"},
-        {R"({"type":"enum","name":"A","symbols":["a","a"]})", "a symbol of enum A is no string, or there twice"},
+        {R"({"type":"enum","name":"A","symbols":["a","a"]})", "a symbol of enum A is not a string or occurs twice"},
         {R"({"type":"fixed","name":"A","size":-1})", "fixed A has no size"},
         {R"({"type":"array"})", "type array has no items"},
         {R"(["int","int"])", "a union has int twice"},
@@ -98,20 +97,20 @@ TEST(Avro, ASchemaThatMakesNoSenseIsRefusedByName) {
     for (const auto& [text, reason] : wrong) {
         const auto schema = AvroSchema::parse(text);
         ASSERT_FALSE(schema) << text;
-        EXPECT_EQ(schema.error(), std::string("the schema is wrong: ") + reason);
+        EXPECT_EQ(schema.error(), std::string("invalid schema: ") + reason);
     }
 }
 
 TEST(Avro, BytesThatDoNotAgreeWithTheSchemaAreRefused) {
     const std::tuple<const char*, const char*, const char*> wrong[] = {
-        {R"("int")", "", "it ends before the value does"},
+        {R"("int")", "", "the bytes end before the value is complete"},
         {R"("int")", "8080808010", "an int is beyond 32 bits"},
-        {R"("int")", "0200", "there are bytes behind the value"},
+        {R"("int")", "0200", "bytes follow the value"},
         {R"("boolean")", "02", "a boolean is neither 0 nor 1"},
         {R"("string")", "01", "a length is negative"},
-        {R"("string")", "0461", "it ends before the value does"},
+        {R"("string")", "0461", "the bytes end before the value is complete"},
         {R"("bytes")", "ffffffffffffffffff01", "a length is negative"},
-        {R"("bytes")", "feffffffffffffffff01", "it ends before the value does"},
+        {R"("bytes")", "feffffffffffffffff01", "the bytes end before the value is complete"},
         {R"(["null","int"])", "04", "union has no branch or symbol 2"},
         {R"({"type":"enum","name":"E","symbols":["A"]})", "01", "E has no branch or symbol -1"},
         {R"({"type":"array","items":"int"})", "ffffffffffffffffff0102", "a count is out of range"},
@@ -129,14 +128,15 @@ TEST(Avro, ValuesThatDoNotAgreeWithTheSchemaAreRefusedWithTheirPlace) {
     constexpr const char* kItem =
         R"({"type":"record","name":"R","fields":[{"name":"a","type":{"type":"array","items":"int"}},{"name":"f","type":{"type":"fixed","name":"F","size":1}}]})";
     EXPECT_EQ(encode(kItem, R"({"a":[1,"x"],"f":"a"})"), "refused: a[1] is a string, where the schema has int");
-    EXPECT_EQ(encode(kItem, R"({"a":[2147483648],"f":"a"})"), "refused: a[0] is 2147483648, which is beyond int");
+    EXPECT_EQ(encode(kItem, R"({"a":[2147483648],"f":"a"})"), "refused: a[0] is 2147483648, which is out of range for int");
     EXPECT_EQ(encode(kItem, R"({"a":[]})"), "refused: f is missing");
     EXPECT_EQ(encode(kItem, R"({"a":[],"f":"ab"})"), "refused: f has 2 bytes, and F has 1");
-    EXPECT_EQ(encode(kItem, R"({"a":[],"f":"\u0100"})"), "refused: f has a letter beyond U+00FF, which stands for no byte");
-    EXPECT_EQ(encode(kItem, R"({"a":[],"f":"a","g":1})"), "refused: g is no field of R");
-    EXPECT_EQ(encode(R"("long")", "9223372036854775808"), "refused: the value is 9223372036854775808, which is beyond long");
+    EXPECT_EQ(encode(kItem, R"({"a":[],"f":"\u0100"})"), "refused: f has a character above U+00FF, which is not a byte");
+    EXPECT_EQ(encode(kItem, R"({"a":[],"f":"a","g":1})"), "refused: g is not a field of R");
+    EXPECT_EQ(encode(R"("long")", "9223372036854775808"),
+              "refused: the value is 9223372036854775808, which is out of range for long");
     EXPECT_EQ(encode(R"({"type":"enum","name":"E","symbols":["A"]})", R"("B")"),
-              R"(refused: the value is "B", which is no symbol of E)");
+              R"(refused: the value is "B", which is not a symbol of E)");
 }
 
 TEST(Avro, NestingHasALimitWhoeverNests) {
@@ -155,9 +155,9 @@ TEST(Avro, NestingHasALimitWhoeverNests) {
     for (int depth = 0; depth < 200; ++depth) {
         schema = R"({"type":"array","items":)" + schema + "}";
     }
-    EXPECT_EQ(AvroSchema::parse(schema).error(), "the schema is wrong: it is nested deeper than 128");
+    EXPECT_EQ(AvroSchema::parse(schema).error(), "invalid schema: it is nested deeper than 128");
     EXPECT_EQ(AvroSchema::parse(std::string(AvroSchema::kTextBytesMax + 1, ' ')).error(),
-              "the schema is wrong: it is longer than 1 MiB");
+              "invalid schema: it is longer than 1 MiB");
 }
 
 }  // namespace

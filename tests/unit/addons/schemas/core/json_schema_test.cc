@@ -30,7 +30,7 @@ TEST(JsonSchema, AValueIsOneOfJsonNestedSoDeepAndNoDeeper) {
     const auto deep = nested(200'000);
     EXPECT_EQ(JsonSchema::decode(as_bytes(deep)).error(), "the value is nested too deep");
     for (const std::string text : {"", "{", "1 2", "\"\xff\"", "[1,]"}) {
-        EXPECT_EQ(JsonSchema::decode(as_bytes(text)).error(), "it is no JSON") << text;
+        EXPECT_EQ(JsonSchema::decode(as_bytes(text)).error(), "it is not JSON") << text;
     }
 }
 

@@ -80,16 +80,16 @@ TEST(Protobuf, AFileThatMakesNoSenseIsRefusedWithThePlace) {
                 HasSubstr("A.b: \"B\" is not defined"));
     EXPECT_THAT(ProtobufSchema::parse(R"(syntax = "proto3"; import "x.proto"; message A { })").error(), HasSubstr("x.proto"));
     EXPECT_EQ(ProtobufSchema::parse(std::string(ProtobufSchema::kTextBytesMax + 1, ' ')).error(),
-              "the schema is wrong: it is longer than 1 MiB");
+              "invalid schema: it is longer than 1 MiB");
 }
 
 TEST(Protobuf, BytesAndValuesThatDoNotAgreeAreRefused) {
     const auto schema = proto_of(kFile);
-    EXPECT_EQ(read(schema, ""), "refused: it ends before it says which message it is");
+    EXPECT_EQ(read(schema, ""), "refused: it ends before its message index");
     EXPECT_EQ(read(schema, "0204"), "refused: the schema has no message of index 2");
     EXPECT_EQ(read(schema, "0201"), "refused: the schema has no message of index -1");
-    EXPECT_EQ(read(schema, "42"), "refused: it says which message it is with 33 indexes");
-    EXPECT_EQ(read(schema, "0008"), "refused: it is no message of shop.Test1");
+    EXPECT_EQ(read(schema, "42"), "refused: it has 33 message indexes");
+    EXPECT_EQ(read(schema, "0008"), "refused: it is not a message of type shop.Test1");
     EXPECT_THAT(written(schema, R"({"z":1})"), HasSubstr("z"));
     EXPECT_THAT(written(schema, R"({"a":"x"})"), HasSubstr("refused: "));
     EXPECT_EQ(written(schema, "{}", "Nobody"), "refused: the schema has no message Nobody");
@@ -112,7 +112,7 @@ TEST(Protobuf, AMessageInMessagesWithoutEndIsRefused) {
         bytes = outer + bytes;
     }
     bytes.insert(0, 1, '\0');
-    EXPECT_EQ(schema.decode(as_bytes(bytes)).error(), "it is no message of A");
+    EXPECT_EQ(schema.decode(as_bytes(bytes)).error(), "it is not a message of type A");
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ TEST(SchemaRegistry, AValueIsDecodedByTheSchemaThatItNamesWhichIsAskedForOnce) {
     const auto schema = registry.by_id(7);
     ASSERT_TRUE(schema);
     EXPECT_EQ(test::digits_of(*encode(**schema, R"("a")")), "00000000070261");
-    EXPECT_EQ(encode(**schema, "a").error(), "it is no JSON");
+    EXPECT_EQ(encode(**schema, "a").error(), "it is not JSON");
     EXPECT_EQ(encode(**schema, R"("a")", "Message").error(), "a schema of Avro has no messages");
 }
 
@@ -131,11 +131,11 @@ TEST(SchemaRegistry, BytesWithoutASchemaAndSchemasOfOtherKindsAreSaid) {
     fake.answers["/schemas/ids/1"] = {200, R"({"schemaType":"THRIFT","schema":"{}"})"};
     Registry registry = fake.open();
     EXPECT_EQ(decode(registry, as_bytes(std::string_view("plain text"))).error().message,
-              "it names no schema: it does not begin with a 0 byte and the four of an id");
+              "it has no schema id: it does not begin with a 0 byte and the four bytes of an id");
     EXPECT_EQ(decode(registry, as_bytes(test::bytes_of("00000000"))).error().message,
-              "it names no schema: it does not begin with a 0 byte and the four of an id");
+              "it has no schema id: it does not begin with a 0 byte and the four bytes of an id");
     EXPECT_EQ(decode(registry, as_bytes(test::bytes_of("00000000017b7d"))).error().message,
-              "schema 1: it is of THRIFT; AVRO, JSON and PROTOBUF are understood");
+              "schema 1: its type is THRIFT; AVRO, JSON and PROTOBUF are supported");
 }
 
 TEST(SchemaRegistry, AValueOfAJsonSchemaIsTheJsonBehindItsIdAndWhatTheSchemaRefersToIsNotAsked) {
@@ -150,10 +150,10 @@ TEST(SchemaRegistry, AValueOfAJsonSchemaIsTheJsonBehindItsIdAndWhatTheSchemaRefe
     ASSERT_TRUE(schema);
     // Digits and spaces stay as they were written.
     EXPECT_EQ(*encode(**schema, R"({ "b": 1, "a": [1.50] })"), bytes);
-    EXPECT_EQ(encode(**schema, "{").error(), "it is no JSON");
+    EXPECT_EQ(encode(**schema, "{").error(), "it is not JSON");
     EXPECT_EQ(encode(**schema, "1", "Message").error(), "a schema of JSON has no messages");
-    EXPECT_EQ(decode(registry, as_bytes(bytes).first(7)).error().message, "it does not agree with schema 3: it is no JSON");
-    EXPECT_EQ(decode(registry, as_bytes(bytes).first(5)).error().message, "it does not agree with schema 3: it is no JSON");
+    EXPECT_EQ(decode(registry, as_bytes(bytes).first(7)).error().message, "it does not match schema 3: it is not JSON");
+    EXPECT_EQ(decode(registry, as_bytes(bytes).first(5)).error().message, "it does not match schema 3: it is not JSON");
 }
 
 TEST(SchemaRegistry, JsonIsRegisteredAsSuch) {
