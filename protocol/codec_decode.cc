@@ -464,13 +464,13 @@ std::string_view to_string(DecodeFailure failure) {
         case DecodeFailure::length_out_of_range:
             return "length out of range";
         case DecodeFailure::tag_size_mismatch:
-            return "a tagged field is not as long as it says";
+            return "a tagged field has a wrong length";
         case DecodeFailure::memory_limit:
             return "decoded form too large";
         case DecodeFailure::unsupported_version:
-            return "no such version";
+            return "unknown version";
         case DecodeFailure::unknown_value:
-            return "a number that stands for nothing";
+            return "a number without a meaning";
     }
     return "unknown";
 }

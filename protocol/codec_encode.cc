@@ -345,9 +345,9 @@ std::expected<EncodedSize, EncodeError> encode(const Schema& schema, const void*
 std::string_view to_string(EncodeFailure failure) {
     switch (failure) {
         case EncodeFailure::unsupported_version:
-            return "no such version";
+            return "unknown version";
         case EncodeFailure::unsupported_field:
-            return "the version has no such field";
+            return "the version does not have the field";
         case EncodeFailure::null_not_allowed:
             return "null where none is allowed";
         case EncodeFailure::too_long:

@@ -97,7 +97,7 @@ StorageResult<void> check_format_version(FileSystem& file_system, const std::str
     hold.was_taken_over = text->contains(kTakenOverLine);
     const std::optional<std::int64_t> version = version_in(*text);
     if (!version || *version < 1) {
-        return std::unexpected(corrupt_error(path, "names no format version"));
+        return std::unexpected(corrupt_error(path, "has no format version"));
     }
     if (*version <= kDirectoryFormatVersion) {
         return {};

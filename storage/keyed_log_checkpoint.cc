@@ -21,9 +21,10 @@ StorageResult<Offset> tail_start(const PartitionLog& log, const MetadataStore& s
         return known;
     }
     if (!options.accept_missing_history) {
-        return std::unexpected(corrupt_error(
-            log.directory_path(), "the checkpoint of this log ends at offset " + std::to_string(known.value) +
-                                      " and the log begins at " + std::to_string(start.value) + ": what was in between is lost"));
+        return std::unexpected(corrupt_error(log.directory_path(), "the checkpoint of this log ends at offset " +
+                                                                       std::to_string(known.value) + " and the log begins at " +
+                                                                       std::to_string(start.value) +
+                                                                       ": the records in between are lost"));
     }
     return start;
 }

@@ -151,7 +151,7 @@ class Checker {
         PARTITA_TRY(read(position, page.data(), page.size()));
         const std::byte* meta = page.data() + kPageHeaderBytes;
         if ((load<std::uint16_t>(page.data() + 10) & kMetaPage) == 0 || load<std::uint32_t>(meta) != kMagic) {
-            return damaged("byte " + std::to_string(position) + " is no meta page of LMDB");
+            return damaged("byte " + std::to_string(position) + " is not a meta page of LMDB");
         }
         if (const auto version = load<std::uint32_t>(meta + 4) & 0xffff; version != kDataVersion) {
             return std::unexpected(StorageError{
@@ -195,7 +195,7 @@ class Checker {
         buffer.resize(page_size_);
         PARTITA_TRY(read(number * page_size_, buffer.data(), page_size_));
         if (load<std::uint64_t>(buffer.data()) != number) {
-            return damaged_page(number, "carries another number");
+            return damaged_page(number, "has another number");
         }
         return {};
     }
@@ -313,7 +313,7 @@ class Checker {
         const std::uint64_t pages = load<std::uint32_t>(first.data() + 12);
         if (load<std::uint16_t>(first.data() + 10) != kOverflowPage || pages == 0 || pages > last_page_ ||
             number + pages - 1 > last_page_ || pages * page_size_ - kPageHeaderBytes < size) {
-            return damaged_page(number, "is no run of pages of the right length");
+            return damaged_page(number, "is not a run of pages of the right length");
         }
         for (std::uint64_t page = number + 1; page < number + pages; ++page) {
             if (used_[page]) {

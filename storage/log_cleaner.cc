@@ -19,7 +19,7 @@ StorageError closed_error(std::string why) { return {StorageError::Kind::closed,
 
 /// Some names are changed and some are not: only a start, which finishes the swap, knows how to go on.
 StorageError unfinished_swap(const StorageError& cause) {
-    return {StorageError::Kind::sync_failed, cause.error_number, "a swap of segments cannot be finished: " + cause.message};
+    return {StorageError::Kind::sync_failed, cause.error_number, "cannot finish a swap of segments: " + cause.message};
 }
 
 }  // namespace
@@ -241,7 +241,7 @@ StorageResult<std::optional<BatchScan::Step>> LogCleaning::next_batch(BatchScan&
     }
     const BatchHeader& header = step.batch.header;
     if (header.base_offset < behind || header.next_offset() > source.summary.end_offset) {
-        return std::unexpected(damaged(*source.segment, step.position, "its offset is of another place"));
+        return std::unexpected(damaged(*source.segment, step.position, "its offset belongs to another position"));
     }
     behind = header.next_offset();
     return step;

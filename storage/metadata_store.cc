@@ -484,8 +484,8 @@ StorageResult<void> MetadataStore::load(std::string_view log, Visitor visitor) c
         }
         const auto entry = decode_row(bytes_of(key), bytes_of(value));
         if (!entry) {
-            return std::unexpected(corrupt_error(
-                path_, "row " + std::to_string(rows) + " of log " + std::string(log) + " does not have the checksum it should"));
+            return std::unexpected(
+                corrupt_error(path_, "row " + std::to_string(rows) + " of log " + std::string(log) + " has a wrong checksum"));
         }
         ++rows;
         if (!visitor(entry->key, entry->value)) {

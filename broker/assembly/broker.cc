@@ -327,13 +327,13 @@ std::expected<void, StartError> Broker::load(const Options& options) {
     parts.coordination.transaction_updates.begin(*table);
     PARTITA_TRY(parts.coordination.hosts.load(*table, storage.logs->announced_removals(), clock.now()));
     if (!parts.catalog.skip_producer_ids(parts.coordination.transactions.highest_producer_id(), clock.now())) {
-        return std::unexpected(StartError{"the catalog cannot be written in " + place.directory});
+        return std::unexpected(StartError{"cannot write the catalog in " + place.directory});
     }
     end_hanging_transactions(*table, parts.coordination.transactions, parts.coordination.outward_writes, clock.now());
     if (!storage.logs->open_report().was_clean &&
         !parts.coordination.transactions.raise_epochs(epochs_in_logs(*table, parts.coordination.transactions.producer_ids()),
                                                       clock.now())) {
-        return std::unexpected(StartError{"epochs of producers cannot be written in " + place.directory});
+        return std::unexpected(StartError{"cannot write producer epochs in " + place.directory});
     }
     parts.expansions.recover(storage.logs->open_report().was_clean, clock.now());
 

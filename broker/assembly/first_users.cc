@@ -25,7 +25,7 @@ std::expected<std::vector<authentication::ScramUser>, StartError> read_users(con
     std::string text(authentication::kScramUsersBytesMax + 1, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     if (!file.eof() && file.fail()) {
-        return std::unexpected(StartError{place + " cannot be read"});
+        return std::unexpected(StartError{"cannot read " + place});
     }
     text.resize(static_cast<std::size_t>(file.gcount()));
     auto users = authentication::parse_scram_users(text);
@@ -81,10 +81,11 @@ std::expected<void, StartError> make_first_users(const config::BrokerConfig& con
             });
             if (const catalog::CatalogError& error = decision.reply.users.front().error; error.failed()) {
                 return std::unexpected(
-                    StartError{path + ": the user " + user.name + " cannot be made: " + error.message.value_or("")});
+                    StartError{path + ": cannot create the user " + user.name + ": " + error.message.value_or("")});
             }
             if (!section.write(decision.effects, now)) {
-                return std::unexpected(StartError{"the catalog cannot be written, so that users of " + path + " cannot be made"});
+                return std::unexpected(
+                    StartError{"cannot create the users of " + path + ", because the catalog cannot be written"});
             }
             section.publish(decision.effects, now);
             ++made;

@@ -64,13 +64,13 @@ using Problem = std::optional<std::string>;
 /// Stores one part in its field.
 Problem take(ConnectionString& parsed, Part part, std::string_view value) {
     const auto wrong = [&] {
-        return Problem("the value of " + std::string(kPartNames[static_cast<std::size_t>(part)]) + " is none");
+        return Problem("the value of " + std::string(kPartNames[static_cast<std::size_t>(part)]) + " is invalid");
     };
     switch (part) {
         case Part::endpoint: {
             const auto host = host_of(value);
             if (!host) {
-                return Problem("Endpoint is no sb://HOST/");
+                return Problem("Endpoint is not sb://HOST/");
             }
             parsed.host = *host;
             return std::nullopt;
@@ -119,19 +119,19 @@ std::expected<ConnectionString, std::string> parse_connection_string(std::string
         }
         const std::size_t equals = pair.find('=');
         if (equals == pair.npos) {
-            return std::unexpected("a part is no NAME=VALUE");
+            return std::unexpected("a part is not NAME=VALUE");
         }
         const std::string_view name = pair.substr(0, equals);
         if (name == "SharedAccessSignature") {
-            return std::unexpected("a token (SharedAccessSignature) stands in for a key");
+            return std::unexpected("a token (SharedAccessSignature) is given instead of a key");
         }
         const auto found = std::ranges::find(kPartNames, name);
         if (found == kPartNames.end()) {
-            return std::unexpected("a part has a name that nobody knows");
+            return std::unexpected("a part has an unknown name");
         }
         const auto index = static_cast<std::size_t>(found - kPartNames.begin());
         if (std::exchange(seen[index], true)) {
-            return std::unexpected(std::string(*found) + " is there twice");
+            return std::unexpected(std::string(*found) + " is given twice");
         }
         if (Problem problem = take(parsed, static_cast<Part>(index), pair.substr(equals + 1))) {
             return std::unexpected(std::move(*problem));
@@ -205,7 +205,7 @@ std::expected<AccessKeys, std::string> parse_access_keys(std::string_view text) 
             return std::unexpected("there are more than " + std::to_string(kAccessKeysMax) + " keys");
         }
         if (!keys.emplace(name, AccessKey{.key = std::string(pair.substr(equals + 1)), .rights = *rights}).second) {
-            return std::unexpected("there are two keys " + std::string(name));
+            return std::unexpected("the key " + std::string(name) + " is given twice");
         }
     }
     return keys;

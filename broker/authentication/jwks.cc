@@ -216,7 +216,7 @@ std::expected<KeySet, std::string> KeySet::parse(std::string_view text) {
     const std::optional<nlohmann::json> json = parse_json_object(text);
     const auto keys = json ? json->find("keys") : nlohmann::json::const_iterator();
     if (!json || keys == json->end() || !keys->is_array()) {
-        return std::unexpected("it is no JSON web key set: an object with an array `keys`");
+        return std::unexpected("it is not a JSON Web Key Set: an object with an array `keys`");
     }
     if (keys->size() > kKeysMax) {
         return std::unexpected("the key set has more than " + std::to_string(kKeysMax) + " keys");

@@ -88,7 +88,7 @@ std::expected<std::optional<double>, std::string> time_claim(const json& claims,
         return std::nullopt;
     }
     if (!value->is_number()) {
-        return std::unexpected("the claim " + std::string(name) + " is no number");
+        return std::unexpected("the claim " + std::string(name) + " is not a number");
     }
     // jose4j's dates are whole seconds.
     return std::trunc(value->get<double>());
@@ -271,11 +271,11 @@ TokenVerdict check_signed_token(const SignedTokens& rules, std::string_view toke
     const auto signature = parts ? from_base64_url((*parts)[2]) : std::nullopt;
     const auto header = header_text ? parse_json_object(*header_text) : std::nullopt;
     if (!header || !claims_text || !signature) {
-        return refuse("the token is no JWT");
+        return refuse("the token is not a JWT");
     }
     const json* const algorithm = claim(*header, "alg");
     if (algorithm == nullptr || !algorithm->is_string()) {
-        return refuse("the token names no algorithm");
+        return refuse("the token has no algorithm");
     }
     // The token demands an extension, and none is supported.
     if (header->contains("crit")) {
@@ -283,7 +283,7 @@ TokenVerdict check_signed_token(const SignedTokens& rules, std::string_view toke
     }
     const json* const key_id = claim(*header, "kid");
     if (key_id != nullptr && !key_id->is_string()) {
-        return refuse("the id of the token's key is no text");
+        return refuse("the key id of the token is not a string");
     }
     const std::string_view message = token.substr(0, (*parts)[0].size() + 1 + (*parts)[1].size());
     const auto present = rules.source == nullptr ? nullptr : rules.source->keys();
@@ -298,7 +298,7 @@ TokenVerdict check_signed_token(const SignedTokens& rules, std::string_view toke
     }
     const auto claims = parse_json_object(*claims_text);
     if (!claims) {
-        return refuse("the claims are no JSON object");
+        return refuse("the claims are not a JSON object");
     }
     double expires = 0;
     for (std::string problem :

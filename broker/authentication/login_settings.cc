@@ -128,8 +128,8 @@ std::expected<LoginModule, std::string> module_of(const ListenerConfigs& configs
     }
     LoginModule& module = modules->front();
     if (const std::string wanted = std::string(kKafkaPackage) + std::string(facts.login_module); module.class_name != wanted) {
-        return std::unexpected(name + " names the login module " + module.class_name + "; this broker knows " + wanted + " for " +
-                               std::string(facts.name) + ", and runs no classes of others");
+        return std::unexpected(name + " names the login module " + module.class_name + "; this broker supports only " + wanted +
+                               " for " + std::string(facts.name));
     }
     return std::move(module);
 }
@@ -158,7 +158,7 @@ std::expected<KeySet, std::string> keys_of_file(const LoginConfigs& source, cons
         return std::unexpected(std::string(kKeySetUrl) + "=" + url + ": " + std::string(reason));
     };
     if (!url.starts_with(kFile)) {
-        return fail("a key set is read from a file (file:///path/keys.json), or fetched by http or https");
+        return fail("use a file (file:///path/keys.json), http or https");
     }
     std::string path = url.substr(kFile.size());
     if (path.starts_with("///")) {
@@ -202,7 +202,7 @@ std::expected<SignedTokens, std::string> signed_tokens(const LoginConfigs& sourc
     if (url.empty()) {
         // Kafka 4.1 then accepts any token, whatever its signature (fixed since).
         return std::unexpected("The OAuth configuration option " + std::string(kKeySetUrl) +
-                               " value must be non-null: without it nobody can tell who signed a token");
+                               " value must be non-null: without it the broker cannot check a token's signature");
     }
     PARTITA_TRY_ASSIGN(const auto skew, configs.number<std::int32_t>(&facts, "sasl.oauthbearer.clock.skew.seconds", 0, 30));
     SignedTokens rules{.issuer = configs.of_mechanism(facts, "sasl.oauthbearer.expected.issuer"),
@@ -277,7 +277,8 @@ Problem add_mechanism(LoginSettings& settings, const LoginConfigs& source, const
             return handler == std::string(kKafkaPackage) + std::string(each);
         });
     if (handler != own_handler && !with_signature) {
-        return configs.mechanism_config(facts, kHandler) + " names the class " + handler + "; this broker knows Kafka's own only";
+        return configs.mechanism_config(facts, kHandler) + " names the class " + handler +
+               "; this broker supports only Kafka's own";
     }
     const auto session_ms = configs.number<std::int64_t>(&facts, kSessionMax, 0, 0);
     if (!session_ms) {

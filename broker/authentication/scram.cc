@@ -270,7 +270,7 @@ std::expected<std::string, LoginFailure> ScramServer::finish(std::string_view cl
     const std::string signed_text = signed_so_far_ + final_message.without_proof;
     const std::string client_signature = keyed_digest(hash_, credential_.stored_key, signed_text);
     if (final_message.proof.size() != client_signature.size()) {
-        return std::unexpected(broken("a proof of another length than the hash"));
+        return std::unexpected(broken("the proof is not as long as the hash"));
     }
     std::string client_key = exclusive_or(final_message.proof, client_signature);
     const bool is_right = equal_in_constant_time(digest(hash_, client_key), credential_.stored_key);

@@ -62,14 +62,14 @@ std::expected<ScramUser, std::string> parse_line(std::string_view line) {
     }
     std::string_view rest = trimmed(line.substr(equals + 1));
     if (!rest.starts_with('[') || !rest.ends_with(']')) {
-        return std::unexpected("[...] must stand behind the mechanism");
+        return std::unexpected("[...] must follow the mechanism");
     }
     rest = rest.substr(1, rest.size() - 2);
     ScramUser user{.hash = *hash, .name = {}, .password = {}};
     while (!trimmed(rest).empty()) {
         const auto pair = take_pair(rest);
         if (!pair) {
-            return std::unexpected("key=value, ... must stand in the brackets");
+            return std::unexpected("the brackets must contain key=value, ...");
         }
         const auto& [key, value] = *pair;
         if (key == "name") {
@@ -84,7 +84,7 @@ std::expected<ScramUser, std::string> parse_line(std::string_view line) {
                                        std::to_string(kIterationsMax));
             }
         } else {
-            return std::unexpected("only name, password and iterations are known in the brackets");
+            return std::unexpected("only name, password and iterations are allowed in the brackets");
         }
     }
     if (user.name.empty() || user.password.empty()) {
@@ -114,7 +114,7 @@ std::expected<std::vector<ScramUser>, std::string> parse_scram_users(std::string
         }
         const auto is_same = [&](const ScramUser& other) { return other.hash == user->hash && other.name == user->name; };
         if (std::ranges::any_of(users, is_same)) {
-            return std::unexpected(place + "the user has such a credential already");
+            return std::unexpected(place + "the user already has a credential of this mechanism");
         }
         if (users.size() == kScramUsersMax) {
             return std::unexpected(place + "there are more than " + std::to_string(kScramUsersMax) + " users");

@@ -51,7 +51,7 @@ std::expected<void, CatalogReplayError> CatalogImage::replay(Bytes key_bytes, st
     }
     if (const auto* configs = std::get_if<ConfigsKey>(&key)) {
         if (configs->type == ConfigResourceType::client_quota && !is_quota_entity(configs->name)) {
-            return corrupt_image("quotas are stored for what is no entity");
+            return corrupt_image("quotas are stored for an invalid entity");
         }
         CatalogSnapshot::ConfigsByName& resources = configs_[configs->type];
         if (!value) {

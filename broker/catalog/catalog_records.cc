@@ -211,7 +211,7 @@ std::expected<CatalogKey, CatalogReplayError> decode_acl_key(Bytes identity) {
     const auto code = [&](std::size_t place) { return static_cast<std::int8_t>(identity[place]); };
     if (!access::is_resource_code(code(0)) || !access::is_pattern_code(code(1)) || !access::is_operation_code(code(2)) ||
         !access::is_effect_code(code(3))) {
-        return std::unexpected(newer("an ACL is about what is not known"));
+        return std::unexpected(newer("an ACL has an unknown resource, pattern, operation or permission"));
     }
     const Bytes texts = identity.subspan(kFixedBytes);
     const auto principal = load_big_endian<std::uint16_t>(identity.data() + kCodesBytes);
@@ -311,8 +311,7 @@ std::expected<CatalogKey, CatalogReplayError> decode_key(Bytes bytes) {
             }
             const auto resource = static_cast<ConfigResourceType>(identity[0]);
             if (!has_configs_record(resource)) {
-                return std::unexpected(
-                    newer("configs of resource type " + std::to_string(static_cast<int>(resource)) + " are not known"));
+                return std::unexpected(newer("configs of unknown resource type " + std::to_string(static_cast<int>(resource))));
             }
             return ConfigsKey{resource, as_text(identity.subspan(1))};
         }
@@ -348,7 +347,7 @@ std::expected<CatalogKey, CatalogReplayError> decode_key(Bytes bytes) {
             }
             return DelegationTokenKey{as_text(identity)};
     }
-    return std::unexpected(newer("catalog records of type " + std::to_string(type) + " are not known"));
+    return std::unexpected(newer("catalog records of unknown type " + std::to_string(type)));
 }
 
 bool may_follow(std::int32_t partition_count, const ExpansionEpoch& expansion) {
@@ -430,7 +429,7 @@ std::expected<void, CatalogReplayError> check_acl(Bytes value) {
         return std::unexpected(corrupt("an ACL record has a wrong length"));
     }
     if (load_big_endian<std::int16_t>(value.data()) != kCatalogRecordVersion) {
-        return std::unexpected(newer("an ACL record has a version that is not known"));
+        return std::unexpected(newer("an ACL record has an unknown version"));
     }
     return {};
 }

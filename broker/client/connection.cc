@@ -77,7 +77,7 @@ Failure Connection::failure_of(const TransportFailure& failure) const {
 
 std::unexpected<Failure> Connection::malformed(const std::string& what) const {
     return std::unexpected(Failure{.kind = Failure::Kind::malformed,
-                                   .message = "what answers at " + to_string(endpoint_) + " is no Kafka broker: " + what});
+                                   .message = "the program at " + to_string(endpoint_) + " is not a Kafka broker: " + what});
 }
 
 const ApiVersionsResponse& Connection::api_versions() const {
@@ -97,7 +97,7 @@ Result<void> Connection::negotiate(Instant deadline, bool is_secured) {
         if (!received) {
             // Some TLS servers close the connection without a word when they receive plain text.
             if (received.error().kind == Failure::Kind::disconnected && !is_secured) {
-                received.error().message += "; if TLS is spoken there, set security.protocol=SSL or SASL_SSL";
+                received.error().message += "; for a listener with TLS, set security.protocol=SSL or SASL_SSL";
             }
             return std::unexpected(std::move(received.error()));
         }
@@ -127,7 +127,7 @@ Result<void> Connection::negotiate(Instant deadline, bool is_secured) {
         const auto agreed = version_for(api, {});
         version = agreed ? *agreed : std::int16_t{0};
     }
-    return malformed("it does not take the version of ApiVersions that it names");
+    return malformed("it refuses the version of ApiVersions that it advertises");
 }
 
 Result<std::int16_t> Connection::version_for(const ApiInfo& api, Versions wanted) const {
@@ -190,7 +190,7 @@ Result<ByteBuffer> Connection::receive_frame(Instant deadline) {
         const auto size = load_big_endian<std::int32_t>(frame.data());
         const bool is_first = next_correlation_id_ == 2;
         if (is_first && size >> 16 == kTlsAlertHead) {
-            return malformed("it speaks TLS, which security.protocol=SSL or SASL_SSL asks for");
+            return malformed("it speaks TLS: set security.protocol=SSL or SASL_SSL");
         }
         if (size < static_cast<std::int32_t>(sizeof(std::int32_t)) || size > kReplyBytesMax) {
             return malformed("a reply of " + std::to_string(size) + " bytes");

@@ -18,7 +18,7 @@ TokenPrincipal principal_of(std::string_view type, std::string_view name) { retu
 Result<std::string> bytes_of_hmac(const std::string& hmac) {
     auto bytes = authentication::from_base64(hmac);
     if (!bytes) {
-        return std::unexpected(Failure{.kind = Failure::Kind::bad_setting, .message = "the HMAC is no base64: " + hmac});
+        return std::unexpected(Failure{.kind = Failure::Kind::bad_setting, .message = "the HMAC is not base64: " + hmac});
     }
     return std::move(*bytes);
 }

@@ -162,7 +162,7 @@ std::expected<void, HttpTrouble> HttpExchange::Parts::step() {
                        "the answer is longer than " + std::to_string(limits.body_bytes.value_or(0)) + " bytes");
     }
     if (error) {
-        return trouble(kind_of_failure(), "this is no answer of HTTP: " + error.message());
+        return trouble(kind_of_failure(), "this is not an HTTP answer: " + error.message());
     }
     return {};
 }
@@ -230,7 +230,7 @@ std::expected<HttpUrl, std::string> parse_http_url(std::string_view url, std::op
         result.target.insert(0, "/");
     }
     if (authority.contains('@')) {
-        return std::unexpected("names and passwords do not belong into it");
+        return std::unexpected("names and passwords are not allowed in it");
     }
     std::string_view port;
     if (authority.starts_with('[')) {
@@ -246,7 +246,7 @@ std::expected<HttpUrl, std::string> parse_http_url(std::string_view url, std::op
         port = authority.substr(colon);
     }
     if (result.endpoint.host.empty()) {
-        return std::unexpected("it names no host");
+        return std::unexpected("the host is missing");
     }
     result.endpoint.port = usual_port.value_or(result.has_tls ? kSecuredPort : kPlainPort);
     if (!port.empty()) {

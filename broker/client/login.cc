@@ -93,7 +93,7 @@ Result<Login> named_login(const std::map<std::string, std::string>& properties, 
     const auto user = properties.find("sasl.username");
     const auto password = properties.find("sasl.password");
     if (user == properties.end() && password == properties.end()) {
-        return refuse_login("sasl.jaas.config is missing: it says who logs in");
+        return refuse_login("sasl.jaas.config is missing: it names the user");
     }
     if (user == properties.end() || password == properties.end()) {
         return refuse_login(std::string(user == properties.end() ? "sasl.password" : "sasl.username") + " is given without " +

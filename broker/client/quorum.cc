@@ -56,7 +56,7 @@ Result<Quorum> describe_quorum(Cluster& cluster) {
     }
     if (std::ranges::find(quorum.voters, quorum.leader, &QuorumReplica::id) == quorum.voters.end()) {
         return std::unexpected(
-            Failure{.kind = Failure::Kind::malformed, .message = "the leader of the quorum is no voter of it"});
+            Failure{.kind = Failure::Kind::malformed, .message = "the leader of the quorum is not one of its voters"});
     }
     return quorum;
 }

@@ -41,7 +41,7 @@ Result<Salted> salted(const NewCredential& credential) {
                             credential.iterations, is_short ? ::EVP_sha256() : ::EVP_sha512(),
                             static_cast<int>(result.password.size()), reinterpret_cast<unsigned char*>(result.password.data()));
     if (done != 1) {
-        return std::unexpected(Failure{.kind = Failure::Kind::bad_setting, .message = "the password cannot be salted"});
+        return std::unexpected(Failure{.kind = Failure::Kind::bad_setting, .message = "cannot hash the password"});
     }
     return result;
 }

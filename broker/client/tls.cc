@@ -85,7 +85,7 @@ Result<ProtocolRange> protocols_of(const Properties& properties) {
 Result<bool> verifies_certificates(const Properties& properties) {
     const std::string text = value_of(properties, kVerification).value_or("true");
     if (text != "true" && text != "false") {
-        return refuse_tls_setting(std::string(kVerification) + "=" + text + ": true or false");
+        return refuse_tls_setting(std::string(kVerification) + "=" + text + ": use true or false");
     }
     return text == "true";
 }
@@ -128,13 +128,14 @@ std::string distrust(long verdict, const std::string& host, const TlsAdvice& adv
     switch (verdict) {
         case X509_V_ERR_HOSTNAME_MISMATCH:
         case X509_V_ERR_IP_ADDRESS_MISMATCH:
-            return "the server's certificate is not for " + host + ": use a name that it has" +
+            return "the server's certificate is not for " + host + ": use a name in the certificate" +
                    (advice.any_name.empty() ? "" : ", or set " + advice.any_name);
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
         case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
         case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
         case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-            return "the server's certificate is not trusted (" + reason + "): name its authority's with " + advice.trusted;
+            return "the server's certificate is not trusted (" + reason + "): name its authority's certificate with " +
+                   advice.trusted;
         default:
             return "the server's certificate is not trusted (" + reason + ")";
     }
@@ -146,7 +147,7 @@ std::string objection(const std::string& reason, const TlsAdvice& advice) {
         reason.contains("certificate required") || reason.contains("bad certificate") || reason.contains("handshake failure");
     return "the server refuses the connection (" + reason + ")" +
            (reason.contains("alert") && wants_certificate && !advice.own_certificate.empty()
-                ? ": it may want a certificate, which " + advice.own_certificate + " names"
+                ? ": it may need a certificate, which " + advice.own_certificate + " names"
                 : "");
 }
 
@@ -182,7 +183,7 @@ class TlsTransport final : public Transport {
                     return filled;
                 }
                 return failed(Kind::closed,
-                              "the connection ended in the middle of the TLS handshake; perhaps nobody speaks TLS at this port");
+                              "the connection ended in the middle of the TLS handshake; perhaps this port does not speak TLS");
             }
         }
     }
@@ -217,7 +218,7 @@ class TlsTransport final : public Transport {
   private:
     std::string explained(const std::string& reason) const {
         if (reason.contains("wrong version number") || reason.contains("packet length too long")) {
-            return "what answers does not speak TLS" + (advice_.other_listener.empty() ? "" : "; " + advice_.other_listener);
+            return "the server does not speak TLS" + (advice_.other_listener.empty() ? "" : "; " + advice_.other_listener);
         }
         return objection(reason, advice_);
     }
@@ -253,7 +254,7 @@ class TlsTransport final : public Transport {
     std::expected<void, TransportFailure> fill(Instant deadline) {
         PARTITA_TRY_ASSIGN(const auto got, plain_->receive(piece_, deadline));
         if (BIO_write(&incoming_, piece_.data(), static_cast<int>(got)) != static_cast<int>(got)) {
-            return failed(Kind::broken, "no memory for what was received");
+            return failed(Kind::broken, "no memory for received data");
         }
         return {};
     }
@@ -288,7 +289,7 @@ Result<std::shared_ptr<const Tls>> Tls::of(const Properties& given, TlsAdvice ad
     std::ranges::transform(algorithm, algorithm.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     // Java's checker has this value and LDAPS; librdkafka uses "none".
     if (!algorithm.empty() && algorithm != "https" && algorithm != "none") {
-        return refuse_tls_setting(std::string(kIdentification) + "=" + *identification + " is not served: https, or nothing");
+        return refuse_tls_setting(std::string(kIdentification) + "=" + *identification + " is not served: use https or nothing");
     }
     PARTITA_TRY_ASSIGN(const auto verifies, verifies_certificates(properties));
     parts->checks_host = algorithm == "https" && verifies;
@@ -302,17 +303,17 @@ Result<std::shared_ptr<const Tls>> Tls::of(const Properties& given, TlsAdvice ad
     SSL_CTX* const context = parts->context.get();
     if (context == nullptr || SSL_CTX_set_min_proto_version(context, protocols.first) != 1 ||
         SSL_CTX_set_max_proto_version(context, protocols.last) != 1) {
-        return refuse_tls_setting("OpenSSL cannot be used: " + tls::take_openssl_reason());
+        return refuse_tls_setting("cannot use OpenSSL: " + tls::take_openssl_reason());
     }
     SSL_CTX_set_verify(context, verifies ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
     SSL_CTX_set_mode(context, SSL_MODE_AUTO_RETRY);
     // There is one connection to each broker, so there is nothing to resume.
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     if (!believe(*context, material->trusted)) {
-        return refuse_tls_setting("the trusted certificates cannot be used: " + tls::take_openssl_reason());
+        return refuse_tls_setting("cannot use the trusted certificates: " + tls::take_openssl_reason());
     }
     if (!material->keys.empty() && !tls::use_key(*context, material->keys.front())) {
-        return refuse_tls_setting("the key of ssl.keystore cannot be used: " + tls::take_openssl_reason());
+        return refuse_tls_setting("cannot use the key of ssl.keystore: " + tls::take_openssl_reason());
     }
     return std::shared_ptr<const Tls>(new Tls(std::move(parts)));
 }
@@ -325,7 +326,7 @@ std::expected<std::unique_ptr<Transport>, TransportFailure> Tls::secure(std::uni
     if (!connection || incoming == nullptr || outgoing == nullptr || !name_host(*connection, host, parts_->checks_host)) {
         BIO_free(incoming);
         BIO_free(outgoing);
-        return failed(Kind::broken, "TLS cannot begin: " + tls::take_openssl_reason());
+        return failed(Kind::broken, "cannot begin TLS: " + tls::take_openssl_reason());
     }
     SSL_set_bio(connection.get(), incoming, outgoing);
     auto transport =

@@ -14,10 +14,10 @@ namespace partita::client {
 /// Advice in messages about problems with certificates. Empty: the person cannot change it.
 struct TlsAdvice {
     std::string trusted = "ssl.truststore.location";
-    std::string any_name = "ssl.endpoint.identification.algorithm= (to nothing) to take any";
+    std::string any_name = "ssl.endpoint.identification.algorithm= (to nothing) to accept any name";
     std::string own_certificate = "ssl.keystore.location";
     /// Where TLS may be available instead.
-    std::string other_listener = "if it is a Kafka broker, its listener there is another one";
+    std::string other_listener = "if it is a Kafka broker, use the port of its TLS listener";
 };
 
 /// The client side of TLS 1.2 and 1.3: trusted certificates and the client's own, by the settings of Kafka's clients. Immutable;

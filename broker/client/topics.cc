@@ -188,7 +188,7 @@ Result<std::vector<TopicDescription>> describe_topics(Cluster& cluster, std::vec
         }
         if (next && !places.insert(*next).second) {
             return std::unexpected(
-                Failure{.kind = Failure::Kind::malformed, .message = "DescribeTopicPartitions goes in circles"});
+                Failure{.kind = Failure::Kind::malformed, .message = "DescribeTopicPartitions repeats a cursor"});
         }
     } while (next);
     std::vector<TopicDescription> descriptions;

@@ -149,7 +149,7 @@ void reply_refused(runtime::ClientRequest& context, const ProduceRequest& reques
     context.throttle(appends.wait_ms);
     if (request.acks == 0) {
         // A client without an answer learns of a failure only from the end of the connection.
-        return context.close_connection("a produce request without answer was refused: " +
+        return context.close_connection("the broker refused a produce request without acknowledgement: " +
                                         std::string(error_name(error_code(outcome))));
     }
     context.reply(produce_response(request, appends, context.version(), context.arena()));

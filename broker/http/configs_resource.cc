@@ -98,7 +98,7 @@ void change_topic_configs(const Surroundings& surroundings, const ExchangePointe
     const auto wanted = body.texts("set");
     const bool validate_only = body.flag("validate_only");
     if (wanted.empty()) {
-        body.complain("the body has nothing to \"set\"");
+        body.complain("the body has no \"set\"");
     }
     if (body.refuse_unless_good()) {
         return;

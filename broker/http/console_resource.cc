@@ -38,7 +38,7 @@ void serve_console_file(const Surroundings&, const ExchangePointer& exchange) {
     const std::vector<std::string>& path = exchange->request().path;
     const auto found = std::ranges::find(console::files(), path.at(2), &console::File::name);
     if (path.at(1) != console::version() || found == console::files().end()) {
-        respond_error(*exchange, Status::not_found, "the console has no such file; load / again");
+        respond_error(*exchange, Status::not_found, "the console does not have this file; load / again");
         return;
     }
     exchange->respond(Status::ok, found->content_type, std::string(found->content),

@@ -11,10 +11,11 @@ namespace {
 
 using authentication::Hash;
 
-constexpr Gate::Refusal kMissing{"this needs the broker's token: Authorization: Bearer TOKEN", "Bearer realm=\"partita\""};
-constexpr Gate::Refusal kWrong{"this is not the broker's token", "Bearer realm=\"partita\", error=\"invalid_token\"", true};
+constexpr Gate::Refusal kMissing{"this resource needs the broker's token: Authorization: Bearer TOKEN",
+                                 "Bearer realm=\"partita\""};
+constexpr Gate::Refusal kWrong{"the token is not the broker's", "Bearer realm=\"partita\", error=\"invalid_token\"", true};
 constexpr Gate::Refusal kClosed{
-    "only /health and /metrics are served here, because the broker has no token: partita.http.token.file gives it one", ""};
+    "only /health and /metrics are served here, because the broker has no token: set partita.http.token.file", ""};
 
 bool is_for_everybody(const Request& request) {
     if (request.path.empty()) {

@@ -89,7 +89,7 @@ class GroupList : public std::enable_shared_from_this<GroupList> {
             answer();
         } else if (rows_.size() > kLagGroupsMax) {
             respond_error(*exchange_, Status::bad_request,
-                          "with lag there are " + std::to_string(kLagGroupsMax) + " groups in an answer at most: give a limit");
+                          "an answer with lag has at most " + std::to_string(kLagGroupsMax) + " groups: set a limit");
         } else {
             ask_classic();
         }

@@ -346,9 +346,8 @@ class OffsetReset : public std::enable_shared_from_this<OffsetReset> {
                 for (const auto& partition : reply.topics[0].partitions) {
                     if (partition.error_code != ErrorCode::none) {
                         const bool has_members = partition.error_code == ErrorCode::unknown_member_id;
-                        respond_kafka_error(
-                            *self->exchange_, partition.error_code,
-                            has_members ? "the group has members: its offsets can be reset when they have left" : "");
+                        respond_kafka_error(*self->exchange_, partition.error_code,
+                                            has_members ? "the group has members: reset its offsets after they have left" : "");
                         return;
                     }
                 }
@@ -421,7 +420,7 @@ void reset_offsets(const Surroundings& surroundings, const ExchangePointer& exch
     const auto offset = body.number("offset", {});
     const auto time_ms = body.number("time_ms", {});
     if (!to) {
-        body.complain("\"to\" is none of earliest, latest, offset and time");
+        body.complain("\"to\" must be earliest, latest, offset or time");
     } else if (*to == OffsetReset::To::offset && !offset) {
         body.complain("the body has no \"offset\"");
     } else if (*to == OffsetReset::To::time && !time_ms) {

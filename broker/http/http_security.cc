@@ -39,12 +39,12 @@ Token token_of(const config::BrokerConfig& config) {
     std::string place(kToken);
     if (const std::string path = text_of(config, kTokenFile); !path.empty()) {
         if (!token.empty()) {
-            return std::unexpected("there are partita.http.token and partita.http.token.file: one is enough");
+            return std::unexpected("partita.http.token and partita.http.token.file are both set: use one of them");
         }
         auto content = tls::read_store_file(path);
         place = std::string(kTokenFile) + ": " + path;
         if (!content) {
-            return std::unexpected(place + " cannot be read: " + content.error());
+            return std::unexpected("cannot read " + place + ": " + content.error());
         }
         token = content->substr(0, content->find_first_of("\r\n"));
         authentication::wipe(*content);
@@ -82,13 +82,13 @@ std::expected<std::shared_ptr<boost::asio::ssl::context>, std::string> tls_of(co
     PARTITA_TRY(material);
     if (material->keys.empty()) {
         return std::unexpected(
-            "partita.http.listener begins with https://, and there is no key for it: give ssl.keystore.location or "
+            "partita.http.listener begins with https:// but has no key: set ssl.keystore.location or "
             "listener.name.http.ssl.keystore.location");
     }
     auto context = std::make_shared<boost::asio::ssl::context>(boost::asio::ssl::context::tls_server);
     SSL_CTX* const native = context->native_handle();
     if (!tls::use_key(*native, material->keys.front()) || SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION) != 1) {
-        return std::unexpected("the key of the HTTP side cannot be used: " + tls::take_openssl_reason());
+        return std::unexpected("cannot use the key of the HTTP side: " + tls::take_openssl_reason());
     }
     // For clients without tickets; OpenSSL would keep 20,000 sessions.
     constexpr long kSessionsMax = 64;

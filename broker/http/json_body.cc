@@ -14,7 +14,7 @@ JsonBody::JsonBody(Exchange& exchange) : exchange_(exchange), object_(nlohmann::
     }
     nlohmann::json parsed = nlohmann::json::parse(request.body, nullptr, false);
     if (!parsed.is_object()) {
-        complain("the body is no JSON object");
+        complain("the body is not a JSON object");
         return;
     }
     object_ = std::move(parsed);
@@ -50,7 +50,7 @@ std::optional<std::string> JsonBody::text_or_null(std::string_view name) {
         return std::nullopt;
     }
     if (!member->is_string()) {
-        complain("\"" + std::string(name) + "\" is no text");
+        complain("\"" + std::string(name) + "\" is not a string");
         return std::nullopt;
     }
     return member->get<std::string>();
@@ -64,7 +64,7 @@ std::optional<std::int64_t> JsonBody::number(std::string_view name, NumberRange 
     const bool fits = member->is_number_integer() &&
                       (!member->is_number_unsigned() || std::in_range<std::int64_t>(member->get<std::uint64_t>()));
     if (!fits || member->get<std::int64_t>() < range.least || member->get<std::int64_t>() > range.most) {
-        complain("\"" + std::string(name) + "\" is no number of at least " + std::to_string(range.least) +
+        complain("\"" + std::string(name) + "\" is not a number of at least " + std::to_string(range.least) +
                  (range.most < NumberRange().most ? " and at most " + std::to_string(range.most) : ""));
         return std::nullopt;
     }
@@ -87,12 +87,12 @@ std::map<std::string, std::optional<std::string>> JsonBody::texts(std::string_vi
         return values;
     }
     if (!member->is_object()) {
-        complain("\"" + std::string(name) + "\" is no object");
+        complain("\"" + std::string(name) + "\" is not an object");
         return values;
     }
     for (const auto& [key, value] : member->items()) {
         if (!value.is_string() && !value.is_null()) {
-            complain("\"" + std::string(name) + "\" has a value that is no text");
+            complain("\"" + std::string(name) + "\" has a value that is not a string");
             return values;
         }
         values.emplace(key, value.is_null() ? std::nullopt : std::optional(value.get<std::string>()));
@@ -114,7 +114,7 @@ std::optional<std::vector<std::int32_t>> JsonBody::partitions(std::string_view n
         }
     }
     if (!member->is_array() || numbers.size() != member->size()) {
-        complain("\"" + std::string(name) + "\" is no array of partitions");
+        complain("\"" + std::string(name) + "\" is not an array of partitions");
     }
     return numbers;
 }
@@ -122,13 +122,13 @@ std::optional<std::vector<std::int32_t>> JsonBody::partitions(std::string_view n
 void JsonBody::objects(std::string_view name, std::size_t most, FunctionRef<void(JsonBody& object)> read) {
     const nlohmann::json* member = find(name);
     if (member == nullptr || !member->is_array() || member->empty() || member->size() > most) {
-        complain("\"" + std::string(name) + "\" is no array of 1 to " + std::to_string(most) + " objects");
+        complain("\"" + std::string(name) + "\" is not an array of 1 to " + std::to_string(most) + " objects");
         return;
     }
     for (std::size_t index = 0; index < member->size() && status_ == Status::ok; ++index) {
         const std::string place = std::string(name) + "[" + std::to_string(index) + "]";
         if (!member->at(index).is_object()) {
-            complain(place + " is no object");
+            complain(place + " is not an object");
             return;
         }
         JsonBody object(exchange_, member->at(index));
@@ -143,7 +143,7 @@ void JsonBody::objects(std::string_view name, std::size_t most, FunctionRef<void
 void JsonBody::complain_of_unknown() {
     for (const auto& [name, value] : object_.items()) {
         if (!known_.contains(name)) {
-            complain("nobody knows what \"" + name + "\" in the body means");
+            complain("the body has the unknown member \"" + name + "\"");
         }
     }
 }

@@ -60,10 +60,12 @@ void add_principals(MetricsText& text, const std::vector<runtime::PrincipalUsage
     };
     static constexpr Metric kMetrics[] = {
         {"partita_principal_requests_total", "Requests of a principal's clients.", &Report::requests},
-        {"partita_principal_produced_bytes_total", "Bytes of record batches that they appended.", &Report::produced_bytes},
-        {"partita_principal_fetched_bytes_total", "Bytes of record batches that they were sent.", &Report::fetched_bytes},
-        {"partita_principal_denials_total", "Resources that they were refused.", &Report::denials},
-        {"partita_principal_throttled_milliseconds_total", "For how long they were told to wait because of quotas.",
+        {"partita_principal_produced_bytes_total", "Bytes of record batches that the principal's clients appended.",
+         &Report::produced_bytes},
+        {"partita_principal_fetched_bytes_total", "Bytes of record batches that the principal's clients received.",
+         &Report::fetched_bytes},
+        {"partita_principal_denials_total", "Resources that the broker refused to the principal's clients.", &Report::denials},
+        {"partita_principal_throttled_milliseconds_total", "Time that quotas made the principal's clients wait.",
          &Report::throttled_ms},
     };
     if (principals.empty()) {
@@ -115,7 +117,7 @@ std::string metrics_text(runtime::Services& services, const runtime::NetworkStat
     text.counter("kafka_server_socketservermetrics_incoming_byte_total", "Bytes received.", network.received_bytes());
     text.counter("kafka_server_socketservermetrics_outgoing_byte_total", "Bytes sent.", network.sent_bytes());
     text.counter("kafka_server_socketservermetrics_successful_authentication_total",
-                 "Clients that have logged in, or shaken hands by TLS where nobody logs in.",
+                 "Logins that succeeded, or TLS handshakes on listeners without login.",
                  load(counters.successful_authentications));
     text.counter("kafka_server_socketservermetrics_failed_authentication_total", "Logins and TLS handshakes that failed.",
                  load(counters.failed_authentications));
@@ -126,12 +128,12 @@ std::string metrics_text(runtime::Services& services, const runtime::NetworkStat
     text.counter("partita_log_syncs_total", "Logs that were synced, for acknowledgements or in the background.",
                  services.flusher.counters().syncs);
     text.gauge("partita_open_log_files", "Log files that are open.", services.open_files.open_count());
-    text.counter("partita_connections_closed_for_bad_input_total", "Connections closed because of what they sent.",
+    text.counter("partita_connections_closed_for_bad_input_total", "Connections closed because of invalid data.",
                  load(counters.closed_for_bad_input));
     text.gauges("partita_expansion_findings", "Findings about expansions that hold now.", findings_by_hazard(services.findings));
     text.gauge("partita_expansion_fences", "Topics with partitions whose records may have to wait for their parents.",
                static_cast<std::uint64_t>(services.fences.count()));
-    text.counter("partita_expansion_fence_timeouts_total", "Fences that let a group pass without its having caught up.",
+    text.counter("partita_expansion_fence_timeouts_total", "Fences that let a group pass before it caught up.",
                  services.fences.timeouts());
     for (const Addition* addition : additions()) {
         if (addition->add_metrics != nullptr) {

@@ -31,7 +31,7 @@ std::expected<std::optional<std::int64_t>, std::string> number_parameter(const R
         return value;
     }
     std::string sentence =
-        std::string(name) + "=" + std::string(*text) + " is no number of at least " + std::to_string(range.least);
+        std::string(name) + "=" + std::string(*text) + " is not a number of at least " + std::to_string(range.least);
     if (range.most < NumberRange().most) {
         sentence += " and at most " + std::to_string(range.most);
     }

@@ -48,7 +48,7 @@ std::expected<PlanWish, std::string> parse_wish(const Request& request) {
     const auto to = request.parameter("to");
     const auto target = to ? parse_number(*to) : std::nullopt;
     if (!target) {
-        return std::unexpected("say to how many partitions: ?to=M");
+        return std::unexpected("the new partition count is missing: ?to=M");
     }
     wish.to = *target;
     PARTITA_TRY_ASSIGN(wish.options.records_max, number_parameter(request, "records", {.least = 1}));
@@ -56,11 +56,12 @@ std::expected<PlanWish, std::string> parse_wish(const Request& request) {
     if (const auto name = request.parameter("partitioner")) {
         wish.options.partitioner = partitioners::find_partitioner(*name);
         if (!wish.options.partitioner) {
-            std::string sentence = "no partitioner is called " + std::string(*name);
+            std::string sentence = "unknown partitioner " + std::string(*name);
             for (const std::string_view similar : partitioners::similar_partitioners(*name)) {
-                sentence += (sentence.find("; near are ") == std::string::npos ? "; near are " : ", ") + std::string(similar);
+                sentence +=
+                    (sentence.find("; did you mean ") == std::string::npos ? "; did you mean " : ", ") + std::string(similar);
             }
-            return std::unexpected(sentence + "; 'partita partitioner --list' names all");
+            return std::unexpected(sentence + "; 'partita partitioner --list' lists all");
         }
     }
     wish.style = is_set(request, "hash_keys") ? insight::KeyStyle::hashed : insight::KeyStyle::text;
@@ -182,7 +183,7 @@ void serve_plan(const Surroundings& surroundings, const ExchangePointer& exchang
     }
     auto job = std::make_shared<PlanJob>(surroundings, exchange, std::move(*wish), std::move(*facts));
     if (!surroundings.plans.start([job] { job->run(); })) {
-        respond_error(*exchange, Status::unavailable, "other plans are being made; ask again in a moment");
+        respond_error(*exchange, Status::unavailable, "other plans are in progress; try again in a moment");
     }
 }
 

@@ -205,7 +205,7 @@ void serve_visibility(const Surroundings& surroundings, const ExchangePointer& e
         wanted.emplace_back("partita.visibility." + std::string(role) + ".delay.ms", *delay);
     }
     if (wanted.empty()) {
-        respond_error(*exchange, Status::bad_request, "say producers=D, consumers=D, or both");
+        respond_error(*exchange, Status::bad_request, "use producers=D, consumers=D, or both");
         return;
     }
     catalog::IncrementalAlterConfigsCommand command;

@@ -69,7 +69,7 @@ std::expected<std::optional<std::string>, std::string> wished_key(const Request&
     const auto text = request.parameter("key");
     const auto hex = request.parameter("key_hex");
     if (text && hex) {
-        return std::unexpected("\"key\" and \"key_hex\" say two different things");
+        return std::unexpected("\"key\" and \"key_hex\" are both given: use one of them");
     }
     if (!hex) {
         return text ? std::optional(std::string(*text)) : std::nullopt;
@@ -133,7 +133,7 @@ void serve_records(const Surroundings& surroundings, const ExchangePointer& exch
         return;
     }
     if (*from && *time) {
-        respond_error(*exchange, Status::bad_request, "\"from\" and \"time_ms\" say two different things");
+        respond_error(*exchange, Status::bad_request, "\"from\" and \"time_ms\" are both given: use one of them");
         return;
     }
     if (*time) {

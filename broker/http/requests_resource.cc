@@ -52,13 +52,14 @@ ordered_json client_json(const GivenError::Client& client) {
 
 ordered_json error_json(const runtime::TopicTable& table, const GivenError& error) {
     const bool is_closed = error.code == ErrorCode::none;
-    ordered_json object{{"first_ms", error.first.value},
-                        {"last_ms", error.last.value},
-                        {"times", error.times},
-                        {"code", is_closed ? "CONNECTION_CLOSED" : std::string(error_name(error.code))},
-                        {"meaning", is_closed ? std::string("the broker closed the connection because of what came over it")
-                                              : std::string(error_message(error.code))},
-                        {"message", insight::name_text(error.message)}};
+    ordered_json object{
+        {"first_ms", error.first.value},
+        {"last_ms", error.last.value},
+        {"times", error.times},
+        {"code", is_closed ? "CONNECTION_CLOSED" : std::string(error_name(error.code))},
+        {"meaning", is_closed ? std::string("the broker closed the connection because of the data that it received")
+                              : std::string(error_message(error.code))},
+        {"message", insight::name_text(error.message)}};
     object["api"] = error.api.empty() ? ordered_json(nullptr) : ordered_json(error.api);
     object["version"] = error.api.empty() ? ordered_json(nullptr) : ordered_json(error.version);
     object["about"] = about_json(table, error);

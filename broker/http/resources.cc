@@ -128,7 +128,7 @@ std::shared_ptr<const runtime::TopicState> topic_of(const Surroundings& surround
 
 void start_look(const Surroundings& surroundings, const ExchangePointer& exchange, std::function<void()> look) {
     if (!surroundings.looks.start(std::move(look))) {
-        respond_error(*exchange, Status::unavailable, "too much is asked at once; ask again in a moment");
+        respond_error(*exchange, Status::unavailable, "too many requests are in progress; try again in a moment");
     }
 }
 
@@ -145,7 +145,7 @@ void serve(const Surroundings& surroundings, const ExchangePointer& exchange) {
         }
     }
     if (allowed.empty()) {
-        exchange->respond(Status::not_found, kPlainText, "there are " + known_paths() + "\n");
+        exchange->respond(Status::not_found, kPlainText, "unknown path; the paths are " + known_paths() + "\n");
         return;
     }
     if (route == nullptr) {

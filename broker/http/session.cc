@@ -70,8 +70,7 @@ class Session::Answer final : public Exchange {
     void refuse_method(std::string_view allowed) override {
         is_given_ = true;
         run([allowed = std::string(allowed)](Session& session) {
-            session.send_whole(Status::method_not_allowed, kPlainText, "the path is served by " + allowed + "\n",
-                               {{"Allow", allowed}});
+            session.send_whole(Status::method_not_allowed, kPlainText, "the path allows " + allowed + "\n", {{"Allow", allowed}});
         });
     }
     void begin(Status status, std::string_view type) override {
@@ -192,7 +191,7 @@ void Session::refuse_large_body() {
     // The rest of the body would follow, so this is the last answer.
     parser_->get().keep_alive(false);
     send_whole(Status::content_too_large, kJson,
-               R"({"error": "a request of more than a megabyte is not taken here: write to Kafka's port instead"})"
+               R"({"error": "the request is larger than a megabyte: write to Kafka's port instead"})"
                "\n");
 }
 
@@ -245,14 +244,15 @@ std::string_view Session::refusal(const Request& request) const {
     const std::string_view host = text_of(message[beast::http::field::host]);
     if (const auto origin = message.find(beast::http::field::origin);
         origin != message.end() && is_of_foreign_page(text_of(origin->value()), host)) {
-        return "requests of pages of other sites are not served\n";
+        return "requests from pages of other sites are refused\n";
     }
     // Health and metrics show no data, and clusters request them by any name of the machine.
     const bool is_of_anybody = !request.path.empty() && (request.path.front() == "health" || request.path.front() == "metrics");
     // With a token this check is unnecessary: only a page of this broker, or a program without a page, can show the token. Pages
     // of other sites do not know it.
     if (!is_of_anybody && !surroundings_.gate.has_token() && !is_own_host(host, surroundings_.own_names)) {
-        return "the Host header is no name of this broker: use an IP address, a name without a dot, this machine's name or one "
+        return "the Host header is not a name of this broker: use an IP address, a name without a dot, this machine's name or "
+               "one "
                "of "
                "advertised.listeners\n";
     }

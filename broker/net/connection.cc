@@ -215,7 +215,7 @@ void Connection::wait_for_memory() {
     const Instant now = owner_.reactor().now().monotonic;
     starved_since_ = std::min(starved_since_, now);
     if (now - starved_since_ >= kStarvedMsMax) {
-        close("the memory for requests stayed used up (queued.max.request.bytes)");
+        close("no memory for requests became free (queued.max.request.bytes)");
         return;
     }
     owner_.add_starved(*this);
@@ -360,7 +360,7 @@ bool Connection::send_some() {
                 close("");
                 return false;
             case Transport::Status::file_ended:
-                close("a log file ended before the reply that was promised from it");
+                close("a log file ended before the promised reply");
                 return false;
         }
     }

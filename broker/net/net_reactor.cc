@@ -132,7 +132,7 @@ void NetReactor::close_idle(Now now) {
         if (oldest.is_everything_answered()) {
             oldest.close("");
         } else if (oldest.is_stuck()) {
-            oldest.close("the client takes no replies (connections.max.idle.ms)");
+            oldest.close("the client does not read its replies (connections.max.idle.ms)");
         } else {
             touch(oldest);  // The client waits for us, or reads slowly.
         }
@@ -192,7 +192,7 @@ void NetReactor::hand_over(Connection& connection, Connection::Belongings belong
     if (error) {
         belongings.front->closed(belongings.client);
         observer_.connection_closed(belongings.client);
-        log_closed(belongings.client, "it could not be handed to another thread: " + error.message());
+        log_closed(belongings.client, "cannot move the connection to another thread: " + error.message());
         return;
     }
     auto luggage = std::make_shared<Connection::Belongings>(Connection::Belongings{.socket = std::move(moved),

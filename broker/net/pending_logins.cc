@@ -7,7 +7,7 @@ namespace partita::net {
 PendingLogins::Place PendingLogins::enter(Waiter& waiter, Instant came) {
     while (waiting_.size() >= limits_.waiting_max) {
         waiting_.begin()->second->turn_away(
-            "more clients than partita.authentication.waiting.max have not said who they are, and this one came first");
+            "more than partita.authentication.waiting.max clients wait for their login, and this one is the oldest");
     }
     const Place place{.came = came, .number = next_number_++};
     waiting_.emplace(place, &waiter);

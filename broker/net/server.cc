@@ -275,7 +275,7 @@ void Server::accept(Acceptor& acceptor) {
     quota_.follow(surroundings_.config.get());
     if (!quota_.has_room()) {
         if (quota_.lacks_descriptors()) {
-            surroundings_.failures.accept_failed("as many connections as the limit of open files allows (ulimit -n)");
+            surroundings_.failures.accept_failed("the connections reached the limit of open files (ulimit -n)");
         }
         pause(acceptor, kAcceptPauseMs);
         return;

@@ -75,7 +75,7 @@ void TlsHandshakes::begin(Newcomer newcomer, Instant now) {
     handshake->in_list = waiting_.insert(waiting_.end(), handshake);
     handshake->connection = handshake->newcomer.tls->connect(handshake->newcomer.socket.native_handle());
     if (handshake->connection == nullptr) {
-        end(handshake, "there is no memory for TLS");
+        end(handshake, "no memory for TLS");
         return;
     }
     go_on(handshake);

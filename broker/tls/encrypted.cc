@@ -55,7 +55,7 @@ std::optional<std::string> too_many_iterations(std::int64_t iterations) {
     if (iterations >= 1 && iterations <= kIterationsMax) {
         return std::nullopt;
     }
-    return "it asks to hash the password " + std::to_string(iterations) + " times; " + std::to_string(kIterationsMax) +
+    return "it needs the password hashed " + std::to_string(iterations) + " times; " + std::to_string(kIterationsMax) +
            " are allowed";
 }
 

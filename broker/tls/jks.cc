@@ -113,7 +113,7 @@ class JksReader {
 };
 
 std::unexpected<std::string> cut_off() {
-    return std::unexpected<std::string>("it ends in the middle: it is cut off, or no key store");
+    return std::unexpected<std::string>("it ends in the middle: it is truncated or not a key store");
 }
 
 std::expected<Certificate, std::string> take_certificate(JksReader& reader, std::uint32_t version) {
@@ -181,7 +181,7 @@ std::expected<PrivateKey, std::string> parse_protected_key(Bytes der, const std:
     std::array<char, 64> name{};
     OBJ_obj2txt(name.data(), name.size(), algorithm->algorithm, 1);
     if (kProtector != name.data()) {
-        return std::unexpected("is encrypted in a way that no JKS has: " + std::string(name.data()));
+        return std::unexpected("is encrypted with an algorithm that is not of JKS: " + std::string(name.data()));
     }
     return reveal_key(
         std::as_bytes(std::span(ASN1_STRING_get0_data(hidden), static_cast<std::size_t>(ASN1_STRING_length(hidden)))), password);
@@ -200,7 +200,7 @@ class JksParser {
             return cut_off();
         }
         if (magic != kMagic) {
-            return std::unexpected("it is no JKS store");
+            return std::unexpected("it is not a JKS store");
         }
         if (version_ != 1 && version_ != 2) {
             return std::unexpected("it is a JKS store of version " + std::to_string(version_));
@@ -233,7 +233,7 @@ class JksParser {
         const Wiped wiped(password);
         const Digest right = sha1({as_bytes(password), as_bytes(kWhitener), all_.first(all_.size() - kDigestBytes)});
         if (CRYPTO_memcmp(right.data(), all_.last(kDigestBytes).data(), kDigestBytes) != 0) {
-            return std::unexpected("its digest is another one: the password is wrong, or the file was changed");
+            return std::unexpected("its digest is wrong: the password is wrong, or the file was changed");
         }
         return {};
     }
@@ -249,7 +249,7 @@ class JksParser {
             return take_key(alias);
         }
         if (tag != kCertificateTag) {
-            return std::unexpected("entry \"" + alias + "\" is of kind " + std::to_string(tag) + ", which no JKS has");
+            return std::unexpected("entry \"" + alias + "\" is of kind " + std::to_string(tag) + ", which JKS does not have");
         }
         PARTITA_TRY_ASSIGN(auto certificate, take_certificate(reader_, version_));
         contents_.trusted.push_back(std::move(certificate));

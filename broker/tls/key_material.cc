@@ -79,7 +79,7 @@ class Loader {
             return Failure(contents.error());
         }
         if (contents->keys.empty()) {
-            return Failure(place(kKeyStore.location, *location) + ": there is no private key in it");
+            return Failure(place(kKeyStore.location, *location) + ": it has no private key");
         }
         for (const KeyEntry& entry : contents->keys) {
             if (X509_check_private_key(entry.chain.front().get(), entry.key.get()) != 1) {
@@ -118,7 +118,7 @@ class Loader {
             return Failure(contents.error());
         }
         if (contents->trusted.empty()) {
-            return Failure(place(kTrustStore.location, location) + ": there is no trusted certificate in it");
+            return Failure(place(kTrustStore.location, location) + ": it has no trusted certificate");
         }
         return std::move(contents->trusted);
     }
@@ -141,14 +141,14 @@ class Loader {
         if (upper == "JKS" || upper == "PKCS12") {
             return StoreType::java;
         }
-        return Failure(named(names.type) + "=" + printable(type) + ": there are PEM, PKCS12 and JKS");
+        return Failure(named(names.type) + "=" + printable(type) + ": use PEM, PKCS12 or JKS");
     }
 
     /// Checks the other configs beside PEM text in a config.
     [[nodiscard]] std::expected<void, std::string> check_inline(const StoreNames& names, StoreType type,
                                                                 std::string_view key) const {
         if (type != StoreType::pem) {
-            return Failure(named(key) + " is PEM text, and " + named(names.type) + " is not PEM");
+            return Failure(named(key) + " is PEM text, but " + named(names.type) + " is not PEM");
         }
         if (given(names.location)) {
             return Failure(named(key) + " and " + named(names.location) + " are both given");
@@ -161,8 +161,8 @@ class Loader {
             return {};
         }
         const std::string instead =
-            names.password == kKeyStore.password ? "; " + named(kKeyPassword) + " is that of a PEM key" : "";
-        return Failure(named(names.password) + " is given, and a PEM file has no password" + instead);
+            names.password == kKeyStore.password ? "; use " + named(kKeyPassword) + " for the password of a PEM key" : "";
+        return Failure(named(names.password) + " is given, but a PEM file has no password" + instead);
     }
 
     /// The content of a store's file; null if no file is configured.
@@ -200,10 +200,10 @@ class Loader {
         const Bytes bytes = as_bytes(content);
         const auto fail = [&](const std::string& reason) { return Failure(place(names.location, path) + ": " + reason); };
         if (is_jceks(bytes)) {
-            return fail("it is a JCEKS store; keytool -importkeystore makes a PKCS12 store of it");
+            return fail("it is a JCEKS store; convert it to PKCS12 with keytool -importkeystore");
         }
         if (content.find("-----BEGIN ") != content.npos) {
-            return fail("it is PEM, and " + named(names.type) + " does not say so");
+            return fail("it is PEM, but " + named(names.type) + " is not");
         }
         auto contents = is_jks(bytes) ? parse_jks(bytes, passwords, use) : parse_pkcs12(bytes, passwords, use);
         if (!contents) {
@@ -298,10 +298,10 @@ std::expected<std::string, std::string> read_store_file(const std::string& path)
     const std::unique_ptr<const int, void (*)(const int*)> closed(&file, [](const int* open) { ::close(*open); });
     struct stat found{};
     if (::fstat(file, &found) != 0) {
-        return Failure(std::string("cannot be looked at: ") + std::strerror(errno));
+        return Failure(std::string("cannot read its attributes: ") + std::strerror(errno));
     }
     if (!S_ISREG(found.st_mode)) {
-        return Failure("is no regular file");
+        return Failure("is not a regular file");
     }
     std::string content;
     std::array<char, 16384> piece;

@@ -99,7 +99,7 @@ int give_password(char* room, int room_bytes, int /*is_writing*/, void* context)
 
 std::expected<PrivateKey, std::string> decrypt_key(const std::string& pem, std::optional<std::string_view> password) {
     if (!password) {
-        return std::unexpected("the private key is encrypted, and no password is given for it");
+        return std::unexpected("the private key is encrypted, but no password is given for it");
     }
     const BioPointer reader = reader_of(pem);
     const EncryptedPointer encrypted(PEM_read_bio_PKCS8(reader.get(), nullptr, nullptr, nullptr));
@@ -115,7 +115,7 @@ std::expected<PrivateKey, std::string> decrypt_key(const std::string& pem, std::
     }
     PrivateKey key(EVP_PKCS82PKEY(info.get()));
     if (key == nullptr) {
-        return std::unexpected("the decrypted private key is none: " + take_openssl_reason());
+        return std::unexpected("the decrypted private key is invalid: " + take_openssl_reason());
     }
     return key;
 }
@@ -132,12 +132,12 @@ std::expected<PrivateKey, std::string> parse_pem_key(std::string_view text, std:
             continue;
         }
         if (found) {
-            return std::unexpected("one private key is expected, and there are more");
+            return std::unexpected("it has more than one private key");
         }
         found = block;
     }
     if (!found) {
-        return std::unexpected("there is no private key (-----BEGIN PRIVATE KEY-----)");
+        return std::unexpected("it has no private key (-----BEGIN PRIVATE KEY-----)");
     }
     std::string pem = as_openssl_reads(*found);
     const Wiped wiped(pem);
@@ -162,7 +162,7 @@ std::expected<std::vector<Certificate>, std::string> parse_pem_certificates(std:
             continue;
         }
         if (certificates.size() == kStoreEntriesMax) {
-            return std::unexpected("there are more than " + std::to_string(kStoreEntriesMax) + " certificates");
+            return std::unexpected("it has more than " + std::to_string(kStoreEntriesMax) + " certificates");
         }
         const std::string pem = as_openssl_reads(*block);
         const BioPointer reader = reader_of(pem);
@@ -174,7 +174,7 @@ std::expected<std::vector<Certificate>, std::string> parse_pem_certificates(std:
         certificates.push_back(std::move(certificate));
     }
     if (certificates.empty()) {
-        return std::unexpected("there is no certificate (-----BEGIN CERTIFICATE-----)");
+        return std::unexpected("it has no certificate (-----BEGIN CERTIFICATE-----)");
     }
     return certificates;
 }

@@ -128,14 +128,14 @@ class Pkcs12Parser {
         const auto* from = reinterpret_cast<const unsigned char*>(bytes.data());
         const Store store(d2i_PKCS12(nullptr, &from, static_cast<long>(bytes.size())), PKCS12_free);
         if (store == nullptr) {
-            return std::unexpected("it is cut off, or no PKCS12 store: " + take_openssl_reason());
+            return std::unexpected("it is truncated or not a PKCS12 store: " + take_openssl_reason());
         }
         if (auto fault = check_mac(*store)) {
             return std::unexpected(std::move(*fault));
         }
         const Containers containers(PKCS12_unpack_authsafes(store.get()), free_containers);
         if (containers == nullptr) {
-            return std::unexpected("what it holds cannot be read: " + take_openssl_reason());
+            return std::unexpected("its content cannot be read: " + take_openssl_reason());
         }
         for (int each = 0; each < sk_PKCS7_num(containers.get()); ++each) {
             if (auto fault = read_container(sk_PKCS7_value(containers.get(), each))) {
@@ -165,19 +165,19 @@ class Pkcs12Parser {
             return std::nullopt;
         }
         ERR_clear_error();
-        return "its MAC is another one: the password is wrong, or the file was changed";
+        return "its MAC is wrong: the password is wrong, or the file was changed";
     }
 
     Fault read_container(PKCS7* container) {
         if (PKCS7_type_is_data(container)) {
             const Bags bags = bags_of(PKCS12_unpack_p7data(container));
-            return bags == nullptr ? "what it holds cannot be read: " + take_openssl_reason() : read_bags(bags.get());
+            return bags == nullptr ? "its content cannot be read: " + take_openssl_reason() : read_bags(bags.get());
         }
         if (!PKCS7_type_is_encrypted(container) || container->d.encrypted == nullptr) {
-            return "a part of it is encrypted for the owner of another key, and not by a password";
+            return "a part of it is encrypted for another key, not with a password";
         }
         if (!passwords_.store) {
-            return "it is encrypted, and no password is given";
+            return "it is encrypted, but no password is given";
         }
         const PKCS7_ENC_CONTENT& content = *container->d.encrypted->enc_data;
         if (auto fault = too_many_iterations(iterations_of(*content.algorithm))) {

@@ -107,7 +107,7 @@ std::expected<std::vector<Piece>, std::string> parse_replacement(std::string_vie
         } else if (text[at] != '$') {
             pieces.back().text += text[at];
         } else if (!is_digit(at + 1)) {
-            return std::unexpected("in the replacement a $ without the number of a group; \\$ is one");
+            return std::unexpected("the replacement has a $ without the number of a group; write \\$ for a $");
         } else {
             int group = text[++at] - '0';
             while (is_digit(at + 1) && group * 10 + (text[at + 1] - '0') <= groups) {

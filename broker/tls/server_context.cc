@@ -45,11 +45,11 @@ Verdict set_versions(SSL_CTX& context, const std::vector<std::string>& protocols
         } else if (name == "TLSv1.3") {
             has_13 = true;
         } else if (std::ranges::find(kDisabled, name) == kDisabled.end()) {
-            return Failure("ssl.enabled.protocols: there is no " + printable(name) + "; TLSv1.2 and TLSv1.3 are served");
+            return Failure("ssl.enabled.protocols: unknown version " + printable(name) + "; use TLSv1.2 or TLSv1.3");
         }
     }
     if (!has_12 && !has_13) {
-        return Failure("ssl.enabled.protocols: none of these is served; TLSv1.2 and TLSv1.3 are");
+        return Failure("ssl.enabled.protocols: no version is served; use TLSv1.2 or TLSv1.3");
     }
     SSL_CTX_set_min_proto_version(&context, has_12 ? TLS1_2_VERSION : TLS1_3_VERSION);
     SSL_CTX_set_max_proto_version(&context, has_13 ? TLS1_3_VERSION : TLS1_2_VERSION);
@@ -74,16 +74,16 @@ Verdict set_cipher_suites(SSL_CTX& context, const std::vector<std::string>& suit
         const std::string standard = name.starts_with("SSL_") ? "TLS_" + name.substr(4) : name;
         const std::string known = is_13 ? name : OPENSSL_cipher_name(standard.c_str());
         if (known == "(NONE)") {
-            return Failure("ssl.cipher.suites: there is no " + printable(name));
+            return Failure("ssl.cipher.suites: unknown cipher suite " + printable(name));
         }
         std::string& list = is_13 ? of_13 : of_12;
         list += (list.empty() ? "" : ":") + known;
     }
     if (SSL_CTX_set_ciphersuites(&context, of_13.c_str()) != 1) {
-        return Failure("ssl.cipher.suites: " + of_13 + " cannot be used: " + take_openssl_reason());
+        return Failure("ssl.cipher.suites: cannot use " + of_13 + ": " + take_openssl_reason());
     }
     if (!of_12.empty() && SSL_CTX_set_cipher_list(&context, of_12.c_str()) != 1) {
-        return Failure("ssl.cipher.suites: " + of_12 + " cannot be used: " + take_openssl_reason());
+        return Failure("ssl.cipher.suites: cannot use " + of_12 + ": " + take_openssl_reason());
     }
     // TLS 1.2 without a cipher could not be negotiated.
     if (of_12.empty()) {
@@ -93,7 +93,7 @@ Verdict set_cipher_suites(SSL_CTX& context, const std::vector<std::string>& suit
         SSL_CTX_set_max_proto_version(&context, TLS1_2_VERSION);
     }
     if (SSL_CTX_get_max_proto_version(&context) < SSL_CTX_get_min_proto_version(&context)) {
-        return Failure("ssl.cipher.suites has none for the versions of ssl.enabled.protocols");
+        return Failure("ssl.cipher.suites has no suite for the versions of ssl.enabled.protocols");
     }
     return {};
 }
@@ -107,7 +107,7 @@ Verdict set_trust(SSL_CTX& context, const KeyMaterial& material, ClientAuth clie
     SSL_CTX_set_verify(&context, mode, nullptr);
     if (!material.trusted) {
         if (SSL_CTX_set_default_verify_paths(&context) != 1) {
-            return Failure("the certificates of the machine: " + take_openssl_reason());
+            return Failure("cannot use the certificates of the machine: " + take_openssl_reason());
         }
         return {};
     }
@@ -116,7 +116,7 @@ Verdict set_trust(SSL_CTX& context, const KeyMaterial& material, ClientAuth clie
     X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
     for (const Certificate& each : *material.trusted) {
         if (X509_STORE_add_cert(store, each.get()) != 1 || SSL_CTX_add_client_CA(&context, each.get()) != 1) {
-            return Failure("a trusted certificate cannot be used: " + take_openssl_reason());
+            return Failure("cannot use a trusted certificate: " + take_openssl_reason());
         }
     }
     return {};
@@ -167,7 +167,7 @@ std::expected<std::shared_ptr<const ServerContext>, std::string> ServerContext::
                                                                                      ServerSettings settings) {
     if (material.keys.empty()) {
         return Failure(
-            "there is no key store: set ssl.keystore.location and ssl.keystore.password, or, with "
+            "the key store is missing: set ssl.keystore.location and ssl.keystore.password, or, with "
             "ssl.keystore.type=PEM, ssl.keystore.key and ssl.keystore.certificate.chain");
     }
     if (material.keys.size() > kKeysMax) {
@@ -177,7 +177,7 @@ std::expected<std::shared_ptr<const ServerContext>, std::string> ServerContext::
         Parts{.material = std::move(material), .settings = std::move(settings), .issuers = {}, .context = nullptr});
     parts->context.reset(SSL_CTX_new(TLS_server_method()));
     if (parts->context == nullptr) {
-        return Failure("TLS cannot be used: " + take_openssl_reason());
+        return Failure("cannot use TLS: " + take_openssl_reason());
     }
     SSL_CTX& context = *parts->context;
     SSL_CTX_set_options(&context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |
@@ -210,7 +210,7 @@ std::expected<std::shared_ptr<const ServerContext>, std::string> ServerContext::
                1;
     });
     if (!is_used) {
-        return Failure("the key \"" + alias + "\" of the key store cannot be used: " + take_openssl_reason());
+        return Failure("cannot use the key \"" + alias + "\" of the key store: " + take_openssl_reason());
     }
     if (parts->material.keys.size() > 1) {
         SSL_CTX_set_cert_cb(&context, Parts::choose_certificate, parts.get());
@@ -246,7 +246,7 @@ std::expected<std::optional<std::string>, std::string> ServerContext::client_of(
     const std::string name = distinguished_name(*X509_get_subject_name(shown));
     auto mapped = parts_->settings.rules.name_of(name);
     if (!mapped) {
-        return Failure("no rule of ssl.principal.mapping.rules fits the client's name " + printable(name));
+        return Failure("no rule of ssl.principal.mapping.rules matches the client's name " + printable(name));
     }
     return mapped;
 }
@@ -261,14 +261,14 @@ std::string advice_for(unsigned long error, long verified) {
     switch (ERR_GET_REASON(error)) {
         case SSL_R_CERTIFICATE_VERIFY_FAILED:
             return std::string(": ") + X509_verify_cert_error_string(verified) +
-                   " (ssl.truststore says whom the broker believes)";
+                   " (ssl.truststore holds the certificates that the broker trusts)";
         case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
-            return " (ssl.client.auth=required, and the client has no certificate that the broker believes)";
+            return " (ssl.client.auth=required, but the client has no certificate that the broker trusts)";
         case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
         case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
         case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
         case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
-            return " (the client does not believe the broker's certificate)";
+            return " (the client does not trust the broker's certificate)";
         case SSL_R_UNSUPPORTED_PROTOCOL:
         case SSL_R_VERSION_TOO_LOW:
         case SSL_R_WRONG_VERSION_NUMBER:
@@ -342,9 +342,9 @@ std::optional<std::string> why_no_handshake(std::string_view first_bytes) {
     }
     // A Kafka request begins with its size, and the first bytes of every first request's size are zero.
     if (first_bytes.front() == '\0') {
-        return "the client speaks without TLS (its security.protocol is PLAINTEXT or SASL_PLAINTEXT, the listener's is not)";
+        return "the client does not speak TLS (its security.protocol is PLAINTEXT or SASL_PLAINTEXT, the listener's is not)";
     }
-    return "what came is no handshake of TLS";
+    return "the client sent no TLS handshake";
 }
 
 }  // namespace partita::tls

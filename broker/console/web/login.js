@@ -29,7 +29,7 @@ export function logIn() {
       return;
     }
     if (answer.status === 401) {
-      problem.textContent = "this is not the broker's token";
+      problem.textContent = "the token is not the broker's";
       input.select();
       return;
     }

@@ -21,7 +21,7 @@ void CatalogSwitches::record(const TopicId& topic, std::span<const CountSwitch> 
                                     .offset = seen.offset,
                                     .stale_records = seen.stale_records});
     }
-    changes_.post("the switch of a producer to a new partition count was not recorded",
+    changes_.post("could not record a producer's switch to a new partition count",
                   [commands = std::move(commands)](logs::Turn& turn, runtime::Catalog& catalog) {
                       bool is_done = true;
                       for (const auto& [epoch, command] : commands) {

@@ -43,7 +43,7 @@ void FindingsTopic::on_event(const FindingEvent& event) {
 }
 
 void FindingsTopic::post() {
-    changes_.post("events of findings were not written to their topic",
+    changes_.post("could not write events of findings to their topic",
                   [this](logs::Turn& turn, runtime::Catalog& catalog) { return write_waiting(turn, catalog); });
 }
 

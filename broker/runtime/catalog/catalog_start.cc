@@ -41,7 +41,7 @@ std::expected<void, StartError> Catalog::load(const Place& place, Now now) {
     }
     report_rewound_checkpoint(*partition_->log, replayed->rewound_records);
     if (auto done = core_.finish_replay(); !done) {
-        return std::unexpected(StartError{"the catalog cannot be read: " + done.error().message});
+        return std::unexpected(StartError{"cannot read the catalog: " + done.error().message});
     }
     auto empty = std::make_shared<TopicTable>();
     empty->catalog = core_.snapshot();
@@ -67,7 +67,7 @@ std::expected<void, StartError> Catalog::load(const Place& place, Now now) {
             return core.initialise(fresh_cluster_id, catalog::started_features(core.snapshot()->finalized_features()), context);
         });
     if ((!decision.effects.empty() && !apply(nullptr, decision.effects, now)) || (is_new && !set_initial_cluster_configs(now))) {
-        return std::unexpected(StartError{"the catalog cannot be written in " + place.directory +
+        return std::unexpected(StartError{"cannot write the catalog in " + place.directory +
                                           "; free some space or check the directory's permissions"});
     }
     if (takes_over) {
@@ -107,8 +107,8 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
     // If the directory has been ours for long, the metadata of an old Kafka no longer applies.
     auto found = find_topics(place.files, place.logs, takes_over);
     if (!found) {
-        return std::unexpected(StartError{"the directory " + place.directory +
-                                          " was written by a Kafka, and cannot be taken over: " + found.error().message});
+        return std::unexpected(
+            StartError{"cannot take over the directory " + place.directory + ", which a Kafka wrote: " + found.error().message});
     }
     const catalog::CatalogPointer snapshot = core_.snapshot();
     // Leave out topics in the catalog: they are claimed later. An interrupted adoption continues here with the rest.
@@ -154,7 +154,7 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
         is_written = adopt(producers);
     }
     if (!is_written) {
-        return std::unexpected(StartError{"the catalog cannot be written in " + place.directory +
+        return std::unexpected(StartError{"cannot write the catalog in " + place.directory +
                                           "; free some space or check the directory's permissions"});
     }
     for (const std::string& directory : found->missing) {
@@ -198,14 +198,14 @@ std::expected<void, StartError> Catalog::load_topics(const Place& place, Now now
         const std::size_t dash = directory.rfind('-');
         if (catalog->find_topic(std::string_view(directory).substr(0, dash)) != nullptr) {
             return std::unexpected(
-                StartError{"the partition " + directory + " cannot be opened: " + error.message + "; nothing of it was changed"});
+                StartError{"cannot open the partition " + directory + ": " + error.message + "; nothing in it was changed"});
         }
     }
     for (const catalog::Topic& topic : catalog->topics()) {
         auto state = states_.make(catalog->share_topic(topic.id), nullptr, now);
         if (!state) {
-            return std::unexpected(StartError{"a partition of " + topic.name + " cannot be opened: " + state.error().message +
-                                              "; nothing of it was changed"});
+            return std::unexpected(StartError{"cannot open a partition of " + topic.name + ": " + state.error().message +
+                                              "; nothing in it was changed"});
         }
         table->put(std::move(*state));
     }

@@ -14,18 +14,18 @@ struct Hint {
 
 constexpr std::array kHints = {
     Hint{"/partita-metadata",
-         "move the directory partita-metadata away and start again: topics, configs and committed offsets are read from the logs "
-         "__partita_catalog-0 and __consumer_offsets-* then, and of offsets only what these still hold; a backup of the whole "
-         "data "
-         "directory has all"},
+         "move the directory partita-metadata away and start again: the broker then reads topics, configs and committed offsets "
+         "from the logs "
+         "__partita_catalog-0 and __consumer_offsets-*; of the offsets, only those that these logs still hold. A backup of the "
+         "whole data directory has everything"},
     Hint{"/log-start-offset-checkpoint",
-         "move it away and start again: what was deleted with kafka-delete-records and is still in a segment can be read again "
-         "then"},
-    Hint{"/recovery-point-offset-checkpoint", "move it away and start again: every log is checked from its beginning then"},
+         "move it away and start again: clients can then read records again that kafka-delete-records deleted and that a segment "
+         "still holds"},
+    Hint{"/recovery-point-offset-checkpoint",
+         "move it away and start again: the broker then checks every log from its beginning"},
     Hint{"/partita.properties",
-         "it says which format the directory has; write the line format.version=1 into it when a Partita of this version made "
-         "it, or "
-         "restore it from a backup. Topics and records are not in it"},
+         "it holds the format of the directory; write the line format.version=1 into it if a Partita of this version created it, "
+         "or restore it from a backup. It holds no topics and no records"},
 };
 
 }  // namespace

@@ -50,7 +50,7 @@ void TokenSweep::run_due(Now now) {
     }
     due_ = now.monotonic + interval_ms_;
     if (catalog::has_expired_tokens(*topics_.table()->catalog, now.wall)) {
-        changes_.post("expired delegation tokens were not removed", remove_expired);
+        changes_.post("could not remove expired delegation tokens", remove_expired);
     }
 }
 

@@ -54,8 +54,8 @@ StorageResult<void> read_metadata_file(FileSystem& file_system, const std::strin
             return understood;
         });
         if (!walked || !understood) {
-            return std::unexpected(corrupt_error(
-                path, "a record at or behind offset " + std::to_string(batch.header.base_offset.value) + " cannot be read"));
+            return std::unexpected(
+                corrupt_error(path, "cannot read a record at or after offset " + std::to_string(batch.header.base_offset.value)));
         }
     }
     return {};

@@ -32,8 +32,7 @@ std::expected<void, StartError> CoordinatorHosts::load(const TopicTable& table, 
             PARTITA_ASSERT(false, "coordinators are set up once at the start");
         }
         if (auto loaded = host->load(now); !loaded) {
-            return std::unexpected(
-                StartError{"what " + std::string(name) + " keeps cannot be loaded: " + loaded.error().message});
+            return std::unexpected(StartError{"cannot load " + std::string(name) + ": " + loaded.error().message});
         }
     }
     for (const TopicId& id : removals) {

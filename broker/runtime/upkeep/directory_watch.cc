@@ -96,13 +96,13 @@ class DirectoryWatch::Events {
 
     void judge(std::uint32_t what, std::string_view name) {
         if ((what & IN_DELETE_SELF) != 0) {
-            fail_stop(io_error("go on: deleted while the broker uses it:", directory_, ENOENT));
+            fail_stop(io_error("continue: deleted while the broker uses it:", directory_, ENOENT));
         }
         if ((what & IN_MOVE_SELF) != 0) {
-            fail_stop(io_error("go on: moved while the broker uses it:", directory_, ENOENT));
+            fail_stop(io_error("continue: moved while the broker uses it:", directory_, ENOENT));
         }
         if ((what & IN_DELETE) != 0 && is_in_use(topics_, name)) {
-            fail_stop(io_error("go on: deleted while the broker uses it:", directory_ + "/" + std::string(name), ENOENT));
+            fail_stop(io_error("continue: deleted while the broker uses it:", directory_ + "/" + std::string(name), ENOENT));
         }
     }
 

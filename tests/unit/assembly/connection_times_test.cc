@@ -139,7 +139,7 @@ TEST_F(ConnectionTimes, ClientsThatTakeNoRepliesAreClosedAndSlowOnesAreNot) {
     }
     EXPECT_TRUE(silent.is_closed_within());
     EXPECT_GT(::recv(slow.descriptor(), piece.data(), piece.size(), 0), 0);
-    EXPECT_THAT(end_and_log(), HasSubstr("the client takes no replies"));
+    EXPECT_THAT(end_and_log(), HasSubstr("the client does not read its replies"));
 }
 
 TEST_F(ConnectionTimes, WhoDoesNotLogInInTimeIsClosedAndWhoIsKnownStays) {

@@ -366,7 +366,7 @@ TEST_F(TlsListener, AListenerWithoutAKeyIsRefusedAtTheStartInOneLine) {
                                       .listeners = "SSL://127.0.0.1:0"}),
               nullptr);
     EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-                HasSubstr("listener SSL: there is no key store: set ssl.keystore.location"));
+                HasSubstr("listener SSL: the key store is missing: set ssl.keystore.location"));
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ TEST(ScramUsers, AUserHasOneCredentialOfAKind) {
     EXPECT_TRUE(parse_scram_users("SCRAM-SHA-256=[name=a,password=b]\nSCRAM-SHA-512=[name=a,password=b]\n").has_value());
     const auto twice = parse_scram_users("SCRAM-SHA-256=[name=a,password=b]\nSCRAM-SHA-256=[name=a,password=c]\n");
     ASSERT_FALSE(twice.has_value());
-    EXPECT_EQ(twice.error(), "line 2: the user has such a credential already");
+    EXPECT_EQ(twice.error(), "line 2: the user already has a credential of this mechanism");
 }
 
 TEST(ScramUsers, AreLimitedInNumberAndInBytes) {

@@ -51,7 +51,8 @@ TEST(Cluster, AnAbsurdSizeIsNotRead) {
         const auto reply = ask_anybody(cluster);
         ASSERT_FALSE(reply);
         EXPECT_EQ(reply.error().kind, Failure::Kind::malformed);
-        EXPECT_EQ(reply.error().message, "what answers at a:1 is no Kafka broker: a reply of " + std::to_string(size) + " bytes");
+        EXPECT_EQ(reply.error().message,
+                  "the program at a:1 is not a Kafka broker: a reply of " + std::to_string(size) + " bytes");
     }
 }
 
@@ -293,7 +294,7 @@ TEST(ClusterTrouble, AServerThatHangsUpAtTheFirstRequestMaySpeakTls) {
     Cluster cluster(network, settings);
     ASSERT_FALSE(cluster.membership("describeCluster").has_value());
     ASSERT_EQ(told.size(), 1u);
-    EXPECT_EQ(told.front(), "a:1: Connection reset by peer; if TLS is spoken there, set security.protocol=SSL or SASL_SSL");
+    EXPECT_EQ(told.front(), "a:1: Connection reset by peer; for a listener with TLS, set security.protocol=SSL or SASL_SSL");
 }
 
 }  // namespace

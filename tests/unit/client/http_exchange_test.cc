@@ -89,7 +89,7 @@ TEST(HttpExchange, WhatIsAnnouncedOrComesBeyondTheLimitIsRefused) {
     EXPECT_EQ(got(endless), "error: the answer is longer than 100 bytes");
     EXPECT_LE(endless.received_bytes, 20'000u);
     OneAnswer head("HTTP/1.1 200 OK\r\n" + std::string(100'000, 'x') + ": y\r\n\r\n");
-    EXPECT_THAT(got(head), HasSubstr("this is no answer of HTTP"));
+    EXPECT_THAT(got(head), HasSubstr("this is not an HTTP answer"));
 }
 
 TEST(HttpExchange, OtherAnswersAndNoneAreErrors) {
@@ -100,7 +100,7 @@ TEST(HttpExchange, OtherAnswersAndNoneAreErrors) {
     OneAnswer half("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{");
     EXPECT_EQ(got(half), "error: the answer ended before it was complete");
     OneAnswer other("SSH-2.0-OpenSSH\r\n");
-    EXPECT_THAT(got(other), HasSubstr("this is no answer of HTTP"));
+    EXPECT_THAT(got(other), HasSubstr("this is not an HTTP answer"));
     OneAnswer nothing("");
     EXPECT_EQ(got(nothing), "error: the connection ended without an answer");
     OneAnswer silent("");

@@ -344,7 +344,7 @@ TEST_F(ClientTls, SaysThatNobodySpeaksTlsThere) {
     const auto silent = tls(trusting(trusted))->secure(std::make_unique<Stranger>(""), "localhost", kLater);
     ASSERT_FALSE(silent.has_value());
     EXPECT_EQ(silent.error().kind, Kind::closed);
-    EXPECT_THAT(silent.error().message, HasSubstr("perhaps nobody speaks TLS"));
+    EXPECT_THAT(silent.error().message, HasSubstr("perhaps this port does not speak TLS"));
 }
 
 TEST_F(ClientTls, BelongsToTheProtocolsThatHaveIt) {

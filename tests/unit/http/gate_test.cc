@@ -31,13 +31,13 @@ TEST(Gate, TheBearerOfTheTokenIsWhoTheBrokerSays) {
 TEST(Gate, WhoHasAnotherTokenOrNoneIsRefused) {
     for (const std::string_view header :
          {"Bearer 0123456789abcdeg", "Bearer 0123456789abcde", "Bearer 0123456789abcdef0", "Bearer ", "Bearer  "}) {
-        EXPECT_EQ(who(with_token(), "/v1/topics", header), "this is not the broker's token") << header;
+        EXPECT_EQ(who(with_token(), "/v1/topics", header), "the token is not the broker's") << header;
     }
     for (const std::string_view header : {"", "Bearer", "Basic 0123456789abcdef", "0123456789abcdef"}) {
         EXPECT_THAT(who(with_token(), "/v1/topics", header), HasSubstr("needs the broker's token")) << header;
     }
     EXPECT_EQ(who(with_token(), "/v1/topics", "Bearer " + std::string(Gate::kTokenBytesMax + 1, 'a')),
-              "this is not the broker's token");
+              "the token is not the broker's");
     const auto missing = with_token().admit(parse_target("/v1/topics").value(), "", "");
     ASSERT_FALSE(missing.has_value());
     EXPECT_EQ(missing.error().challenge, "Bearer realm=\"partita\"");
@@ -47,7 +47,7 @@ TEST(Gate, HealthMetricsAndTheConsolesFilesAreForEverybodyAndAWrongTokenForNobod
     for (const std::string_view target : {"/", "/health/live", "/health/ready", "/metrics", "/console/1/app.js"}) {
         EXPECT_EQ(who(with_token(), target, ""), "User:ANONYMOUS") << target;
         EXPECT_EQ(who(with_token(), target, "Bearer 0123456789abcdef"), "User:admin") << target;
-        EXPECT_EQ(who(with_token(), target, "Bearer wrong"), "this is not the broker's token") << target;
+        EXPECT_EQ(who(with_token(), target, "Bearer wrong"), "the token is not the broker's") << target;
     }
     EXPECT_NE(who(with_token(), "/healthy", ""), "User:ANONYMOUS");
     EXPECT_NE(who(with_token(), "/v1", ""), "User:ANONYMOUS");
@@ -68,7 +68,7 @@ TEST(Gate, AWebSocketMayCarryTheTokenInHexadecimal) {
     EXPECT_EQ(who(with_token(), "/v1/events", "", "partita, partita.token." + hex), "User:admin");
     EXPECT_EQ(who(with_token(), "/v1/events", "", "partita.token." + hex + ",partita"), "User:admin");
     for (const std::string& wrong : {hex + "0", hex.substr(2), std::string("xy"), std::string()}) {
-        EXPECT_EQ(who(with_token(), "/v1/events", "", "partita, partita.token." + wrong), "this is not the broker's token")
+        EXPECT_EQ(who(with_token(), "/v1/events", "", "partita, partita.token." + wrong), "the token is not the broker's")
             << wrong;
     }
     EXPECT_THAT(who(with_token(), "/v1/events", "", "partita"), HasSubstr("needs the broker's token"));

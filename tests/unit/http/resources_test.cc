@@ -122,9 +122,9 @@ TEST_F(Resources, RecordsThatAreNotThereAreRefusedWithAReason) {
         {"0/records?from=1", Status::not_found, "offset 1 is outside of [0, 0]"},
         {"1/records", Status::not_found, "t has no partition 1"},
         {"x/records", Status::not_found, "t has no partition x"},
-        {"0/records?from=-1", Status::bad_request, "from=-1 is no number of at least 0"},
-        {"0/records?limit=0", Status::bad_request, "limit=0 is no number of at least 1 and at most 1000"},
-        {"0/records?limit=1001", Status::bad_request, "limit=1001 is no number of at least 1 and at most 1000"},
+        {"0/records?from=-1", Status::bad_request, "from=-1 is not a number of at least 0"},
+        {"0/records?limit=0", Status::bad_request, "limit=0 is not a number of at least 1 and at most 1000"},
+        {"0/records?limit=1001", Status::bad_request, "limit=1001 is not a number of at least 1 and at most 1000"},
     };
     for (const auto& [question, status, error] : kAsked) {
         const auto answer = ask(Method::get, "/v1/topics/t/partitions/" + std::string(question), access::kReadTopic);
@@ -229,16 +229,16 @@ TEST_F(Resources, LagsOfMoreThanAHundredGroupsAreAskedForInPages) {
 TEST_F(Resources, ABodyThatSaysSomethingElseIsRefusedInASentence) {
     rules_.allows_all = true;
     const std::pair<std::string_view, std::string_view> kBodies[] = {
-        {"[]", "the body is no JSON object"},
-        {"{", "the body is no JSON object"},
+        {"[]", "the body is not a JSON object"},
+        {"{", "the body is not a JSON object"},
         {"{}", "the body has no \"topic\""},
-        {R"({"topic": 7})", "\"topic\" is no text"},
-        {R"({"topic": "x", "partitions": 0})", "\"partitions\" is no number of at least 1 and at most 2147483647"},
+        {R"({"topic": 7})", "\"topic\" is not a string"},
+        {R"({"topic": "x", "partitions": 0})", "\"partitions\" is not a number of at least 1 and at most 2147483647"},
         {R"({"topic": "x", "partitions": 18446744073709551615})",
-         "\"partitions\" is no number of at least 1 and at most 2147483647"},
-        {R"({"topic": "x", "configs": {"a": 1}})", "\"configs\" has a value that is no text"},
+         "\"partitions\" is not a number of at least 1 and at most 2147483647"},
+        {R"({"topic": "x", "configs": {"a": 1}})", "\"configs\" has a value that is not a string"},
         {R"({"topic": "x", "validate_only": "yes"})", "\"validate_only\" is neither true nor false"},
-        {R"({"topic": "x", "partition": 1})", "nobody knows what \"partition\" in the body means"},
+        {R"({"topic": "x", "partition": 1})", "the body has the unknown member \"partition\""},
     };
     for (const auto& [body, sentence] : kBodies) {
         const auto answer = change("/v1/topics", body);

@@ -99,7 +99,7 @@ TEST(Codec, NullableTaggedStructWritesNullAndOmitsTheEmptyDefault) {
 
 TEST(Codec, RefusesToDropAFieldThatMatters) {
     const JoinGroupRequest request{.group_instance_id = "static-1"};
-    EXPECT_EQ(encoded_hex(request, 4), "the version has no such field: GroupInstanceId");
+    EXPECT_EQ(encoded_hex(request, 4), "the version does not have the field: GroupInstanceId");
 }
 
 TEST(Codec, DropsIgnorableFieldsSilently) {

@@ -143,7 +143,7 @@ TEST(KeyMaterial, OwnerOfAKeyIsTrustedAndItsIssuersAreNotAsInJava) {
 
 TEST(KeyMaterial, TrustedCertificatesOfJksNeedNoPassword) {
     EXPECT_THAT(trusted_by(trust_store("trust.jks", "JKS", std::nullopt)), ::testing::SizeIs(2));
-    EXPECT_THAT(error_of(trust_store("trust.p12", "PKCS12", std::nullopt)), HasSubstr("encrypted, and no password is given"));
+    EXPECT_THAT(error_of(trust_store("trust.p12", "PKCS12", std::nullopt)), HasSubstr("encrypted, but no password is given"));
 }
 
 TEST(KeyMaterial, PasswordsAreCharactersAndNotBytes) {
@@ -170,7 +170,7 @@ TEST(KeyMaterial, WrongPasswordsAreToldWithTheConfigAndTheFileAndNotShown) {
                     {"ssl.keystore.key", store_text("encrypted.key")},
                     {"ssl.keystore.certificate.chain", store_text("chain.pem")}};
     EXPECT_EQ(error_of(pem),
-              "listener.name.x.ssl.keystore.key: the private key is encrypted, and no password is given for it "
+              "listener.name.x.ssl.keystore.key: the private key is encrypted, but no password is given for it "
               "(listener.name.x.ssl.key.password)");
     EXPECT_THAT(error_of(with(pem, "ssl.key.password", "Wrong-Password")),
                 ::testing::AllOf(HasSubstr("cannot be decrypted with its password"), Not(HasSubstr("Wrong-Password"))));
@@ -192,16 +192,16 @@ TEST(KeyMaterial, WhatDoesNotGoTogetherIsRefusedAsInKafka) {
     EXPECT_THAT(error_of({{"ssl.truststore.password", "x"}}),
                 HasSubstr("is given without listener.name.x.ssl.truststore.location"));
     EXPECT_THAT(error_of(with(trust_store("ca.pem", "PEM"), "ssl.truststore.password", "x")), HasSubstr("has no password"));
-    EXPECT_THAT(error_of(key_store("server.jks", "BKS")), HasSubstr("ssl.keystore.type=BKS: there are PEM, PKCS12 and JKS"));
+    EXPECT_THAT(error_of(key_store("server.jks", "BKS")), HasSubstr("ssl.keystore.type=BKS: use PEM, PKCS12 or JKS"));
 }
 
 TEST(KeyMaterial, WrongFilesAreToldForWhatTheyAre) {
     EXPECT_THAT(error_of(key_store("no-such.jks", "JKS")), HasSubstr("cannot be opened: No such file"));
     EXPECT_THAT(error_of(key_store("server.jceks", "JKS")), HasSubstr("it is a JCEKS store"));
-    EXPECT_THAT(error_of(key_store("chain.pem", "JKS")), HasSubstr("it is PEM, and listener.name.x.ssl.keystore.type"));
-    EXPECT_THAT(error_of(key_store("trust.jks", "JKS")), HasSubstr("there is no private key in it"));
-    EXPECT_THAT(error_of(key_store("server.jks", "PEM", std::nullopt)), HasSubstr("there is no private key"));
-    EXPECT_THAT(error_of(trust_store("server.key", "PEM", std::nullopt)), HasSubstr("there is no certificate"));
+    EXPECT_THAT(error_of(key_store("chain.pem", "JKS")), HasSubstr("it is PEM, but listener.name.x.ssl.keystore.type"));
+    EXPECT_THAT(error_of(key_store("trust.jks", "JKS")), HasSubstr("it has no private key"));
+    EXPECT_THAT(error_of(key_store("server.jks", "PEM", std::nullopt)), HasSubstr("it has no private key"));
+    EXPECT_THAT(error_of(trust_store("server.key", "PEM", std::nullopt)), HasSubstr("it has no certificate"));
     const Given foreign{{"ssl.keystore.type", "PEM"},
                         {"ssl.keystore.key", store_text("ca.key")},
                         {"ssl.keystore.certificate.chain", store_text("chain.pem")}};
@@ -209,7 +209,7 @@ TEST(KeyMaterial, WrongFilesAreToldForWhatTheyAre) {
     const Given two{{"ssl.keystore.type", "PEM"},
                     {"ssl.keystore.key", store_text("ca.key") + store_text("server.key")},
                     {"ssl.keystore.certificate.chain", store_text("chain.pem")}};
-    EXPECT_THAT(error_of(two), HasSubstr("one private key is expected"));
+    EXPECT_THAT(error_of(two), HasSubstr("it has more than one private key"));
 }
 
 TEST(KeyMaterial, WhatIsNoFileIsNotWaitedFor) {
@@ -219,7 +219,7 @@ TEST(KeyMaterial, WhatIsNoFileIsNotWaitedFor) {
     for (const std::string& none : {path, ::testing::TempDir(), std::string("/dev/zero")}) {
         const auto content = read_store_file(none);
         ASSERT_FALSE(content) << none;
-        EXPECT_EQ(content.error(), "is no regular file") << none;
+        EXPECT_EQ(content.error(), "is not a regular file") << none;
     }
     std::filesystem::remove(path);
 }

@@ -177,7 +177,8 @@ TEST(ServerContext, ClientWhomNoRuleFitsIsNotLetIn) {
         context_with({.client_auth = ClientAuth::required, .rules = PrincipalRules::parse("RULE:^CN=x$/x/").value()});
     Handshake done(*context, {.key = &known.keys[0]});
     ASSERT_EQ(done.result().status, Status::complete);
-    EXPECT_EQ(done.client_name().error(), "no rule of ssl.principal.mapping.rules fits the client's name CN=localhost,O=Partita");
+    EXPECT_EQ(done.client_name().error(),
+              "no rule of ssl.principal.mapping.rules matches the client's name CN=localhost,O=Partita");
 }
 
 TEST(ServerContext, ExpiredCertificatesAreRefused) {
@@ -193,7 +194,7 @@ TEST(ServerContext, ClientThatDoesNotBelieveTheBrokerIsTold) {
     const KeyEntry other = self_signed("other", nullptr);
     Handshake done(*context_with({}), {.trusted = other.chain[0].get()});
     EXPECT_EQ(done.result().status, Status::failed);
-    EXPECT_THAT(done.result().reason, HasSubstr("(the client does not believe the broker's certificate)"));
+    EXPECT_THAT(done.result().reason, HasSubstr("(the client does not trust the broker's certificate)"));
 }
 
 TEST(ServerContext, SessionsAreResumedUntilTheContextIsReplaced) {
@@ -252,11 +253,11 @@ TEST(ServerContext, ServerNameChoosesTheCertificate) {
 
 TEST(ServerContext, WhatCannotBeServedIsNamed) {
     EXPECT_THAT(error_with({}, KeyMaterial{}), HasSubstr("set ssl.keystore.location and ssl.keystore.password"));
-    EXPECT_THAT(error_with({.protocols = {"TLSv1.4"}}), HasSubstr("ssl.enabled.protocols: there is no TLSv1.4"));
-    EXPECT_THAT(error_with({.protocols = {"TLSv1", "SSLv3"}}), HasSubstr("none of these is served"));
-    EXPECT_THAT(error_with({.cipher_suites = {"TLS_NO_SUCH"}}), HasSubstr("ssl.cipher.suites: there is no TLS_NO_SUCH"));
+    EXPECT_THAT(error_with({.protocols = {"TLSv1.4"}}), HasSubstr("ssl.enabled.protocols: unknown version TLSv1.4"));
+    EXPECT_THAT(error_with({.protocols = {"TLSv1", "SSLv3"}}), HasSubstr("no version is served"));
+    EXPECT_THAT(error_with({.cipher_suites = {"TLS_NO_SUCH"}}), HasSubstr("ssl.cipher.suites: unknown cipher suite TLS_NO_SUCH"));
     EXPECT_THAT(error_with({.protocols = {"TLSv1.2"}, .cipher_suites = {"TLS_AES_128_GCM_SHA256"}}),
-                HasSubstr("none for the versions"));
+                HasSubstr("no suite for the versions"));
     KeyMaterial many;
     for (std::size_t each = 0; each <= ServerContext::kKeysMax; ++each) {
         many.keys.emplace_back();
@@ -270,8 +271,8 @@ TEST(ServerContext, FirstBytesTellWhatElseSpeaks) {
     EXPECT_EQ(why_no_handshake("\x16\x03\x01\x02"), std::nullopt);
     EXPECT_THAT(why_no_handshake(std::string_view("\0\0\0\x2a", 4)).value(), HasSubstr("its security.protocol is PLAINTEXT"));
     EXPECT_THAT(why_no_handshake("GET / HT").value(), HasSubstr("HTTP request"));
-    EXPECT_THAT(why_no_handshake("SSH-2.0").value(), HasSubstr("no handshake of TLS"));
-    EXPECT_THAT(why_no_handshake("\x16\x02").value(), HasSubstr("no handshake of TLS"));
+    EXPECT_THAT(why_no_handshake("SSH-2.0").value(), HasSubstr("the client sent no TLS handshake"));
+    EXPECT_THAT(why_no_handshake("\x16\x02").value(), HasSubstr("the client sent no TLS handshake"));
 }
 
 }  // namespace

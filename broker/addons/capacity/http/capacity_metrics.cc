@@ -36,13 +36,13 @@ void add_service(http::MetricsText& text, const SharedCapacity::Status& capacity
     static constexpr Metric kMetrics[] = {
         {"partita_service_incoming_requests_total", "Requests that send or read events.",
          [](const Counts& counts) { return counts.requests; }},
-        {"partita_service_successful_requests_total", "Those that succeeded, had they to wait or not.",
+        {"partita_service_successful_requests_total", "Requests that succeeded, throttled or not.",
          [](const Counts& counts) { return counts.successful_requests; }},
-        {"partita_service_throttled_requests_total", "Those that were refused, or given nothing, for lack of capacity.",
+        {"partita_service_throttled_requests_total", "Requests that were refused or got nothing for lack of capacity.",
          [](const Counts& counts) { return counts.throttled_requests; }},
-        {"partita_service_server_errors_total", "Those that failed because of the broker.",
+        {"partita_service_server_errors_total", "Requests that failed because of the broker.",
          [](const Counts& counts) { return counts.server_errors; }},
-        {"partita_service_user_errors_total", "Those that failed because of what they asked for.",
+        {"partita_service_user_errors_total", "Requests that failed because of the client.",
          [](const Counts& counts) { return counts.user_errors; }},
         {"partita_service_incoming_messages_total", "Events that were sent.",
          [](const Counts& counts) { return counts.incoming.messages; }},
@@ -66,9 +66,9 @@ void add_service(http::MetricsText& text, const SharedCapacity::Status& capacity
     text.counter("partita_service_connections_closed_total", "Client connections that were closed.", connections.closed);
     text.gauge("partita_capacity_units", "Units of capacity that all topics share.",
                static_cast<std::uint64_t>(capacity.settings.units));
-    text.gauge("partita_capacity_ingress_wait_milliseconds", "How long somebody would wait who sends next to nothing now.",
+    text.gauge("partita_capacity_ingress_wait_milliseconds", "Wait of a client that sends one small record now.",
                static_cast<std::uint64_t>(capacity.ingress_wait_ms));
-    text.gauge("partita_capacity_egress_wait_milliseconds", "How long somebody would wait who reads next to nothing now.",
+    text.gauge("partita_capacity_egress_wait_milliseconds", "Wait of a client that reads one small record now.",
                static_cast<std::uint64_t>(capacity.egress_wait_ms));
 }
 

@@ -100,7 +100,7 @@ void set_capacity(const Surroundings& surroundings, const ExchangePointer& excha
         body.complain("the body has neither \"units\" nor \"units_max\"");
     }
     if (units && units_max && *units_max != 0 && *units_max < *units) {
-        body.complain("units_max must be 0 (no more units by themselves) or at least units");
+        body.complain("units_max must be 0 (no automatic units) or at least units");
     }
     if (body.refuse_unless_good()) {
         return;

@@ -23,9 +23,9 @@ std::string padded(long long value, int digits) {
 /// The fault of the text between two slashes; empty if it is valid.
 std::string_view fault_of_place(std::string_view place) {
     if (place.empty()) {
-        return "nothing stands before, behind or between slashes";
+        return "a part between slashes is empty";
     }
-    return place.front() == '.' ? std::string_view("what stands between slashes must not begin with a dot") : std::string_view();
+    return place.front() == '.' ? std::string_view("a part between slashes must not begin with a dot") : std::string_view();
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ bool is_namespace(std::string_view text) {
 
 std::expected<NameFormat, std::string> NameFormat::parse(std::string_view text) {
     if (text.size() > kTextMax) {
-        return std::unexpected("it may have " + std::to_string(kTextMax) + " characters");
+        return std::unexpected("at most " + std::to_string(kTextMax) + " characters are allowed");
     }
     for (std::size_t begin = 0; begin <= text.size();) {
         const std::size_t end = std::min(text.find('/', begin), text.size());
@@ -61,8 +61,8 @@ std::expected<NameFormat, std::string> NameFormat::parse(std::string_view text) 
         }
         const char letter = text.front();
         if (!is_letter_or_digit(letter) && !std::string_view("._-=/").contains(letter)) {
-            return std::unexpected(letter == '{' ? "there is no such token as the one that begins at " + std::string(text)
-                                                 : "what is no token must be of letters, digits and ._-=/");
+            return std::unexpected(letter == '{' ? "unknown token at " + std::string(text)
+                                                 : "text outside tokens must be letters, digits and ._-=/");
         }
         if (format.pieces_.empty() || format.pieces_.back().token != Token::text) {
             format.pieces_.push_back({});

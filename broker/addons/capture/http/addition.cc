@@ -26,11 +26,10 @@ void add_metrics(http::MetricsText& text, runtime::Services& services, const run
     text.counter("partita_captured_files_total", "Files that capture wrote.", load(counters.files));
     text.counter("partita_capture_lost_messages_total", "Offsets that were removed before they were captured.",
                  load(counters.lost_messages));
-    text.counter("partita_capture_failures_total", "Attempts of capture that failed and are made again.",
+    text.counter("partita_capture_failures_total", "Attempts of capture that failed and will be repeated.",
                  load(counters.failures));
-    text.gauge("partita_capture_backlog_messages", "Offsets that are in no file of capture yet.",
-               load(counters.backlog_messages));
-    text.gauge("partita_capture_failing_partitions", "Partitions of which the last attempt of capture failed.",
+    text.gauge("partita_capture_backlog_messages", "Offsets that no capture file holds yet.", load(counters.backlog_messages));
+    text.gauge("partita_capture_failing_partitions", "Partitions whose last attempt of capture failed.",
                load(counters.failing_partitions));
 }
 

@@ -44,7 +44,7 @@ StorageResult<Progress> CaptureFiles::load(const std::string& id) {
     PARTITA_TRY_ASSIGN(const auto text, read_whole_file(file_system_, path, kProgressBytesMax));
     const auto progress = parse_progress(text);
     if (!progress) {
-        return std::unexpected(corrupt_error(path, "it is not what capture writes there; without it, capture begins again"));
+        return std::unexpected(corrupt_error(path, "capture did not write it; without the file, capture begins again"));
     }
     PARTITA_TRY(publish(id, *progress));
     return *progress;

@@ -94,7 +94,7 @@ class WindowWriter final : public BatchVisitor {
         pass_removed(batch.header.next_offset());
         if (!knows_aborted(batch.header)) {
             return fail({.kind = StorageError::Kind::corrupt,
-                         .message = "which transactions of " + log_.directory_name() + " were aborted cannot be read"});
+                         .message = "cannot read the aborted transactions of " + log_.directory_name()});
         }
         if (aborted_.covers(batch.header) || batch.header.attributes.is_control()) {
             written_.next = std::max(written_.next, batch.header.next_offset());

@@ -57,15 +57,15 @@ std::string_view sentence_of(ClaimRefusal refusal) {
         case ClaimRefusal::none:
             return "";
         case ClaimRefusal::stale_tag:
-            return "the claim is another than the one with this tag";
+            return "the partition's claim has another tag";
         case ClaimRefusal::stolen:
-            return "another owner has taken the partition since";
+            return "another owner has claimed the partition since";
         case ClaimRefusal::held:
             return "another claim of the partition is valid";
         case ClaimRefusal::lower_level:
             return "a claim with a higher owner level is valid";
         case ClaimRefusal::too_many:
-            return "there is no room for claims and checkpoints of more partitions or groups";
+            return "the limit of partitions and groups with claims and checkpoints is reached";
     }
     return "";
 }
@@ -101,11 +101,11 @@ class Wishes {
         : services_(surroundings.services), exchange_(exchange), table_(services_.topics.table()), body_(exchange) {
         const std::string& group = exchange.request().path.at(2);
         if (group.empty() || group.size() > kClaimNameBytesMax) {
-            body_.complain("the name of a group has 1 to " + std::to_string(kClaimNameBytesMax) + " bytes");
+            body_.complain("the group's name must have 1 to " + std::to_string(kClaimNameBytesMax) + " bytes");
         }
         owner_ = body_.text("owner");
         if (owner_.empty() || owner_.size() > kClaimNameBytesMax) {
-            body_.complain("\"owner\" has 1 to " + std::to_string(kClaimNameBytesMax) + " bytes");
+            body_.complain("\"owner\" must have 1 to " + std::to_string(kClaimNameBytesMax) + " bytes");
         }
     }
 
@@ -124,7 +124,7 @@ class Wishes {
         WriteCheckpoints::Wish wish;
         std::tie(wish.place, wish.topic_id) = place(object);
         if (!object.has("offset")) {
-            object.complain("there is no \"offset\"");
+            object.complain("\"offset\" is missing");
         }
         wish.offset = {object.number("offset", {}).value_or(0)};
         wish.sequence_number = object.number("sequence_number", {});
@@ -136,7 +136,7 @@ class Wishes {
             return;
         }
         if (wishes.size() != 1 || wishes.front().tag) {
-            body_.complain("If-Match is for a request with one partition and no \"tag\"");
+            body_.complain("If-Match needs a request with one partition and without \"tag\"");
         } else if (tag.size() < 2 || !tag.starts_with('"') || !tag.ends_with('"')) {
             body_.complain("If-Match has no tag in double quotes");
         } else {
@@ -160,7 +160,7 @@ class Wishes {
     [[nodiscard]] std::pair<ClaimPlace, TopicId> place(JsonBody& object) {
         ClaimPlace place{.topic = object.text("topic")};
         if (!object.has("partition")) {
-            object.complain("there is no \"partition\"");
+            object.complain("\"partition\" is missing");
         }
         place.partition =
             static_cast<std::int32_t>(object.number("partition", {.most = std::numeric_limits<std::int32_t>::max()}).value_or(0));
@@ -207,7 +207,7 @@ std::optional<typename Command::Result> ask(const Surroundings& surroundings, Ex
         result = services.extensions.parts.get<ClaimShards>().ask(turn, group, std::move(command));
     }
     if (!result || result->error == ErrorCode::not_coordinator) {
-        respond_kafka_error(exchange, ErrorCode::not_coordinator, "claims cannot be kept at the moment; ask again");
+        respond_kafka_error(exchange, ErrorCode::not_coordinator, "cannot store claims at the moment; try again");
         return std::nullopt;
     }
     return result;
@@ -317,8 +317,8 @@ void forget_claims(const Surroundings& surroundings, const ExchangePointer& exch
     if (result->error != ErrorCode::none) {
         respond_kafka_error(*exchange, result->error,
                             result->error == ErrorCode::non_empty_group
-                                ? "somebody has a valid claim in " + group
-                                : "there is no group with claims or checkpoints of the name " + group);
+                                ? "an owner has a valid claim in " + group
+                                : "no claims or checkpoints exist for the group " + group);
         return;
     }
     ordered_json object = surroundings.identity.begin_answer();

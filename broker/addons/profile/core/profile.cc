@@ -62,7 +62,7 @@ std::optional<std::string> objection(Tier tier, const Wishes& wishes) {
     }
     if (wishes.units_max != 0 && !limits.auto_inflates) {
         return "partita.capacity.units.max is " + number_text(wishes.units_max) + ": " + offer +
-               " gets no more units by itself, only the standard tier does";
+               " does not add units by itself; only the standard tier does";
     }
     if (wishes.units_max > limits.units_max) {
         return "partita.capacity.units.max is " + number_text(wishes.units_max) + ": " + offer + " has at most " +

@@ -7,9 +7,9 @@ namespace {
 
 TEST(RepairHints, ADamagedMetadataFileSaysWhatToDo) {
     const std::string store =
-        with_repair_hint(corrupt_error("/data/partita-metadata/data.mdb", "byte 0 is no meta page of LMDB"));
+        with_repair_hint(corrupt_error("/data/partita-metadata/data.mdb", "byte 0 is not a meta page of LMDB"));
     EXPECT_TRUE(
-        store.starts_with("/data/partita-metadata/data.mdb: byte 0 is no meta page of LMDB; nothing was changed. What to do: "
+        store.starts_with("/data/partita-metadata/data.mdb: byte 0 is not a meta page of LMDB; nothing was changed. What to do: "
                           "move the directory partita-metadata away and start again"))
         << store;
     for (const char* file :

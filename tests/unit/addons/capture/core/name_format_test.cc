@@ -37,9 +37,7 @@ TEST(NameFormat, EachTokenIsMandatory) {
     }
 }
 
-TEST(NameFormat, AnUnknownTokenIsNamed) {
-    EXPECT_EQ(refusal(std::string(kDefault) + "{Offset}"), "there is no such token as the one that begins at {Offset}");
-}
+TEST(NameFormat, AnUnknownTokenIsNamed) { EXPECT_EQ(refusal(std::string(kDefault) + "{Offset}"), "unknown token at {Offset}"); }
 
 TEST(NameFormat, WhatLeavesTheDirectoryIsRefused) {
     const std::string format(kDefault);
@@ -48,7 +46,7 @@ TEST(NameFormat, WhatLeavesTheDirectoryIsRefused) {
         EXPECT_NE(refusal(text), "") << text;
     }
     for (const char letter : {'\\', '\0', '\n', ' ', ':', '*', '~', '\x80'}) {
-        EXPECT_EQ(refusal(format + letter), "what is no token must be of letters, digits and ._-=/") << static_cast<int>(letter);
+        EXPECT_EQ(refusal(format + letter), "text outside tokens must be letters, digits and ._-=/") << static_cast<int>(letter);
     }
 }
 

@@ -97,7 +97,7 @@ TEST(ProfileConfig, BadOnesAreRefusedByName) {
     EXPECT_TRUE(error_of({"partita.profile=eventhubs", "partita.capacity.units=-1"}).contains("must be at least 0"));
     EXPECT_TRUE(error_of({"partita.profile=eventhubs", "partita.capacity.units=41"}).contains("1 to 40 units"));
     EXPECT_TRUE(error_of({"partita.profile=eventhubs", "partita.profile.tier=premium", "partita.capacity.units.max=2"})
-                    .contains("gets no more units by itself"));
+                    .contains("does not add units by itself"));
     EXPECT_TRUE(error_of({"partita.profile=eventhubs", "log.retention.ms=-1"}).contains("at most 604800000 ms"));
     EXPECT_TRUE(
         error_of({"partita.profile=eventhubs", "partita.profile.tier=basic", "log.retention.hours=25"}).contains("86400000 ms"));
