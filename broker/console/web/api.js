@@ -2,7 +2,7 @@
 
 import { headers, logIn, protocols } from "./login.js";
 
-/** What the broker takes: broker/http/session.h. */
+/** The broker's limit: broker/http/session.h. */
 const kBodyBytesMax = 1 << 20;
 
 /** Parts of a path, each of them any text: path("topics", name). */
@@ -40,21 +40,21 @@ export const get = (where, parameters, signal) => {
 };
 const tell = (method) => (where, body) => {
   const text = JSON.stringify(body);
-  if (new Blob([text]).size > kBodyBytesMax) throw new Error("that is more than a megabyte: write it to Kafka's port");
+  if (new Blob([text]).size > kBodyBytesMax) throw new Error("the request is larger than a megabyte: write to Kafka's port instead");
   return ask(where, { method, headers: { "Content-Type": "application/json" }, body: text });
 };
 export const post = tell("POST");
 export const put = tell("PUT");
 export const remove = (where) => ask(where, { method: "DELETE" });
 
-// What holds now about expansions, kept up to date by the broker's stream of events.
+// The open findings about expansions, kept up to date by the broker's event stream.
 
 const kEventsKept = 200;
 const kRetryMs = [500, 1000, 2000, 5000, 10000];
 
 const key = (finding) => JSON.stringify([finding.id, finding.subject]);
 
-/** Findings and the latest events, whoever watches. A tab that stays open for a million events keeps 200 of them. */
+/** Open findings and the latest events, for all watchers. A tab that stays open for a million events keeps 200 of them. */
 export const live = {
   open: new Map(),
   events: [],

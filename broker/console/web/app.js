@@ -5,7 +5,7 @@ import { kAddedTabs } from "./addons.js";
 import { get, live, path } from "./api.js";
 import { partitions, topicConfigs, topicGroups, topics } from "./topics.js";
 
-// A page whose script comes when it is asked for the first time: the first page stays small.
+// Loads a page's script at its first use, so that the first page stays small.
 const later = (file, name) => async (...all) => (await import(`./${file}`))[name](...all);
 
 const broker = later("broker.js", "broker");
@@ -24,7 +24,7 @@ const badge = h("span", { class: "badge" });
 const links = new Map(kPlaces.map(([name, title, letter]) => [name, h("a", { href: `#/${name}`, title: `g ${letter}` }, title, name === "findings" ? badge : null)]));
 const identity = h("p", { class: "identity" });
 
-/** What a page may have done for as long as it is shown. Nothing is asked while the tab is hidden. */
+/** The work of a page while it is shown. A hidden tab asks for nothing. */
 class Visit {
   constructor() { this.ends = []; this.over = false; this.hash = location.hash; }
   every(ms, work) {
@@ -64,10 +64,10 @@ async function go() {
   const found = kPages.find(([form]) => form.length === parts.length && form.every((part, index) => part === null || part === parts[index]));
   for (const [name, link] of links) link.toggleAttribute("aria-current", name === parts[0]);
   document.title = `${parts.slice(0, 2).join(" · ")} · Partita`;
-  // Each page has a place of its own: what comes late for an earlier one is drawn where nobody looks.
+  // Each page draws into its own element, so a late answer for an earlier page stays invisible.
   const place = h("div", { class: "page" });
   if (!found) {
-    show(main, h("h1", {}, "There is no such page"), h("p", {}, h("a", { href: "#/topics" }, "All topics")));
+    show(main, h("h1", {}, "Page not found"), h("p", {}, h("a", { href: "#/topics" }, "All topics")));
     return;
   }
   show(main, place);
@@ -79,7 +79,7 @@ async function go() {
   } catch (error) {
     place.append(h("p", { class: "problem", role: "alert" }, error.message));
   }
-  // For whoever waits until it is drawn.
+  // Marks the page as drawn, for tests.
   place.dataset.ready = mine.hash;
 }
 

@@ -9,7 +9,7 @@ const kKept = 60;
 
 const sparkOf = (values) => spark(values, `from ${short(values[0] || 0)} to ${short(values.at(-1) || 0)} a second`);
 
-/** What the broker is, who is connected, and what is set. */
+/** The broker, its connections and its settings. */
 export async function broker(place, [tab = ""], visit) {
   const body = h("div", {});
   show(place, h("header", { class: "head" }, h("h1", {}, "Broker")), tabs("Parts of the broker", kTabs, tab, (part) => (part ? `#/broker/${part}` : "#/broker")), body);
@@ -37,15 +37,15 @@ export async function broker(place, [tab = ""], visit) {
       card("This broker", h("dl", { class: "pairs" }, [["Version", `Partita ${now.version}`], ["Node", now.broker.node_id], ["Clients connect to", now.broker.kafka], ["Cluster", now.broker.cluster_id], ["Data", now.broker.data_directory],
         ["Since its start", `${plural(now.since_start.requests, "request")}, ${plural(now.since_start.records_in, "record")} in; refused: ${plural(refused, "partition")} of requests, ${plural(now.since_start.connections_closed_for_bad_input, "connection")} for bad input`]]
         .map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]))),
-      card("Who produces and reads", clients.connections.length ? [table("Connections", [
+      card("Producers and consumers", clients.connections.length ? [table("Connections", [
         ["Client", (client) => h("span", { class: "name" }, client.client_id || "(no name)"), "wide"],
-        ["Software", (client) => (client.software ? `${client.software} ${client.version}` : "does not say")],
-        ["Who", (client) => client.principal || "–"],
+        ["Software", (client) => (client.software ? `${client.software} ${client.version}` : "unknown")],
+        ["Principal", (client) => client.principal || "–"],
         ["From", (client) => `${client.address}:${client.port}`],
         ["Program", (client) => client.program || "–"],
         ["For", (client) => h("span", { title: date(client.since_ms) }, ago(client.since_ms)), "number"],
       ], clients.connections), clients.total > clients.connections.length ? note(`${clients.total} in all.`) : null]
-        : empty("No client produces or reads", "Connections show here with their software, from their first record or fetch on.")));
+        : empty("No client produces or reads", "Connections show here with their software, after their first record or fetch.")));
   }
   visit.every(2000, draw);
   return draw();

@@ -1,4 +1,4 @@
-// The only place that makes elements. What is no element becomes a text node, so a name with markup in it is text. Nothing here, or in
+// The only place that creates elements. Everything else becomes a text node, so a name with markup in it is text. Nothing here, or in
 // any other file of the console, parses markup.
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -30,7 +30,7 @@ function add(element, children) {
 export const h = (tag, properties, ...children) => fill(document.createElement(tag), properties, children);
 export const svg = (tag, properties, ...children) => fill(document.createElementNS(SVG, tag), properties, children);
 
-/** Puts `children` in the place of what `element` has. */
+/** Replaces the content of `element` with `children`. */
 export function show(element, ...children) {
   element.replaceChildren();
   add(element, children);
@@ -83,7 +83,7 @@ export function duration(ms) {
   return ms < 7200000 ? `${Math.round(ms / 60000)} min` : `${Math.round(ms / 3600000)} h`;
 }
 
-/** What the number of a setting means, where it does not say so itself: 7 days, 1.0 GiB. */
+/** The number of a setting in a readable unit: 7 days, 1.0 GiB. Empty if the number is readable. */
 export function meaning(name, value) {
   if (value === "9223372036854775807") return "no limit";
   const number = /^\d+$/.test(value || "") ? Number(value) : 0;
@@ -157,7 +157,7 @@ export function field(label, input, hint) {
   return h("div", { class: "field" }, h("label", { for: id }, label), input, hint ? h("small", { id: `${id}-hint` }, hint) : null);
 }
 
-/** A dialog with a form. `act` does what it is for; what that throws is shown in the dialog, which stays open. */
+/** A dialog with a form. `act` performs the action; if it throws, the dialog shows the error and stays open. */
 export function ask(title, content, verb, act, kind) {
   const problem = h("p", { class: "problem", role: "alert" });
   const go = h("button", { type: "submit", class: kind || "primary" }, verb);

@@ -19,7 +19,7 @@ export function ways(from, partitions) {
 export function picture(plan) {
   const { from, to } = plan;
   const row = Math.max(14, Math.min(30, 420 / to));
-  // As wide as there is room, so that its words keep their size.
+  // Use the width of the window, so that the words keep their size.
   const width = Math.max(280, Math.min(640, window.innerWidth - 64));
   const left = width < 480 ? 64 : 92, right = width - (width < 480 ? 40 : 92), top = 26;
   const height = top + row * to + 8;
@@ -56,7 +56,7 @@ export function picture(plan) {
   const label = `${plural(from, "partition")} become${from === 1 ? "s" : ""} ${to}: ${percent(plan.expected_key_share)} of evenly spread keys move`;
   return h("figure", { class: "picture" }, svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
     svg("text", { x: left - 8, y: 12, "text-anchor": "end", class: "side" }, "before"), svg("text", { x: right + 8, y: 12, class: "side" }, "after"),
-    // What moves lies above what stays.
+    // Draw keys that move above keys that stay.
     ["stay", "new", "old"].map((kind) => svg("g", {}, all.filter((way) => way.kind === kind).map(ribbon))),
     Array.from({ length: from }, (_, index) => box(left - 8, leftOf(index), leftBar, `${index} · ${short(held.get(index) || 0)}`, "", "end")),
     Array.from({ length: to }, (_, index) => box(right, rightOf(index), bars, index, index >= from ? "new" : "", "start"))),
@@ -66,7 +66,7 @@ export function picture(plan) {
 const legend = (kinds) => h("figcaption", { class: "legend" }, [["stay", "keys stay"], ["new", "move to a new partition"], ["old", "move between old ones: harm without gain"]]
   .filter(([kind]) => kinds.has(kind)).map(([kind, text]) => h("span", {}, h("i", { class: kind }), text)));
 
-/** One line for how all keys are shared out: for counts beyond what can be drawn. */
+/** A bar with the shares of all keys, also for counts that are too large to draw. */
 function shares(plan) {
   const gcd = (one, other) => (other ? gcd(other, one % other) : one);
   const common = gcd(plan.from, plan.to);
@@ -81,7 +81,7 @@ one.examples && one.examples.length ? h("p", { class: "keys" }, "For example ", 
   `${example.key ?? example.key_hex ?? example.key_hash}${example.from !== undefined && example.to !== undefined ? ` ${example.from} → ${example.to}` : ""}`))) : null, more);
 
 const kVerdicts = {
-  safe: ["good", "Safe"], findings: ["warn", "Safe only with care"], blocked: ["bad", "Something would break"], unknown: ["warn", "Nobody can say"],
+  safe: ["good", "Safe"], findings: ["warn", "Safe only with care"], blocked: ["bad", "Something would break"], unknown: ["warn", "Unknown"],
 };
 
 function planView(plan, retry, grow) {
@@ -94,12 +94,12 @@ function planView(plan, retry, grow) {
     tile("Records that move", plan.moved ? short(plan.moved.records) : "–", plan.moved ? size(plan.moved.bytes) : ""),
     tile("Producers place by", plan.partitioner.name, plan.partitioner.keys ? `${count(plan.partitioner.agreeing_keys)} of ${count(plan.partitioner.keys)} keys agree` : "")),
   card("Where the keys go", shares(plan), plan.to <= kDrawnMax ? picture(plan) : note(`${plan.to} partitions are too many to draw one by one.`)),
-  card("What to know before", plan.findings.length ? plan.findings.map((one) => finding(one)) : note("Nothing."), plan.unknown.length ? note(`Not known: ${plan.unknown.join("; ")}`) : null),
-  plan.groups.length ? card("Who reads it", table("Groups", [["Group", (group) => h("a", { href: page("groups", group.group), class: "name" }, group.group), "wide"], ["State", (group) => group.state || "–"],
-    ["Members", (group) => count(group.members), "number"], ["Behind", (group) => count(group.lag), "number"], ["Of it, keys that move", (group) => count(group.moved_backlog), "number"]], plan.groups)) : null];
+  card("Before you expand", plan.findings.length ? plan.findings.map((one) => finding(one)) : note("Nothing."), plan.unknown.length ? note(`Unknown: ${plan.unknown.join("; ")}`) : null),
+  plan.groups.length ? card("Readers", table("Groups", [["Group", (group) => h("a", { href: page("groups", group.group), class: "name" }, group.group), "wide"], ["State", (group) => group.state || "–"],
+    ["Members", (group) => count(group.members), "number"], ["Behind", (group) => count(group.lag), "number"], ["Behind in keys that move", (group) => count(group.moved_backlog), "number"]], plan.groups)) : null];
 }
 
-/** What more partitions would do, and what those did that came. */
+/** The preview of more partitions, and the history of earlier expansions. */
 export async function expansion(place, [name], visit, query) {
   const result = h("div", { "aria-live": "polite" });
   const past = h("div", {});
@@ -138,14 +138,14 @@ export async function expansion(place, [name], visit, query) {
     const told = log.expansions.length ? await eventsOf(name) : [];
     drawTime = () => show(inTime, timeline(log, protection, [...told, ...live.events.filter((event) => event.finding.subject.topic === name).reverse()], mine(), Date.now()));
     drawTime();
-    show(past, inTime, card("So far", h("ol", { class: "timeline" }, [...log.expansions].reverse().map((one) => h("li", {}, h("time", {}, date(one.time_ms)),
+    show(past, inTime, card("History", h("ol", { class: "timeline" }, [...log.expansions].reverse().map((one) => h("li", {}, h("time", {}, date(one.time_ms)),
       h("strong", {}, `${one.from} → ${one.to}`), one.requested_by && one.requested_by.client_id ? ` by ${one.requested_by.client_id}` : "", one.mode ? chip(one.mode, "quiet") : null,
       one.verdict ? h("small", {}, `verdict then: ${one.verdict}`) : null, one.producer_switches.length ? h("small", {}, plural(one.producer_switches.length, "producer"), " known to place keys by the new count") : null)),
     log.created_time_ms ? h("li", {}, h("time", {}, date(log.created_time_ms)), "created") : null)), protectionView(protection), findings());
   }
   const protectionView = (protection) => card("Protection", tiles(tile("Mode", protection.mode), tile("Fence", protection.fence ? protection.fence.window : "none",
-    protection.fence && protection.fence.held_fetches ? `${count(protection.fence.held_fetches)} fetches wait` : ""), tile("Seeds", count(protection.seeds ? protection.seeds.length : 0), "expansions that gave offsets")),
-  protection.fence && protection.fence.waiting.length ? table("Who waits", [["Group", (one) => one.group, "wide"], ["Partition", (one) => one.partition, "number"], ["From offset", (one) => count(one.held_from_offset), "number"], ["For", (one) => `${count(Math.round(one.waiting_ms / 1000))} s`, "number"]], protection.fence.waiting) : null);
+    protection.fence && protection.fence.held_fetches ? `${count(protection.fence.held_fetches)} fetches wait` : ""), tile("Seeds", count(protection.seeds ? protection.seeds.length : 0), "expansions with seeded offsets")),
+  protection.fence && protection.fence.waiting.length ? table("Groups that wait", [["Group", (one) => one.group, "wide"], ["Partition", (one) => one.partition, "number"], ["From offset", (one) => count(one.held_from_offset), "number"], ["For", (one) => `${count(Math.round(one.waiting_ms / 1000))} s`, "number"]], protection.fence.waiting) : null);
   const about = h("div", {}), inTime = h("div", {});
   let drawTime = () => {};
   const mine = () => live.findings().filter((one) => one.subject.topic === name);
@@ -153,7 +153,7 @@ export async function expansion(place, [name], visit, query) {
   function drawFindings() {
     const open = mine();
     drawTime();
-    show(about, card("What holds now", open.length ? open.map((one) => finding(one, h("small", {}, `since ${date(one.opened_ms)}`))) : note("No finding is open for this topic.")));
+    show(about, card("Open findings", open.length ? open.map((one) => finding(one, h("small", {}, `since ${date(one.opened_ms)}`))) : note("No finding is open for this topic.")));
   }
   visit.watch(drawFindings);
   await history();
@@ -163,7 +163,7 @@ export async function expansion(place, [name], visit, query) {
 /** All findings as they open and close. */
 export function findings(place, parts, visit) {
   const body = h("div", { "aria-live": "polite" });
-  show(place, h("header", { class: "head" }, h("h1", {}, "Findings")), note("What the broker can prove about topics that have grown, live."), body);
+  show(place, h("header", { class: "head" }, h("h1", {}, "Findings")), note("Problems of expanded topics that the broker can prove, live."), body);
   function draw() {
     const open = live.findings();
     show(body, open.length ? h("section", { class: "card" }, open.map((one) => finding(one, h("small", {},

@@ -16,8 +16,8 @@ export function groups(place, parts, visit) {
     if (wanted.search !== state.search || wanted.skip !== state.skip) return;
     const most = Math.max(1, ...answer.groups.map((group) => group.lag || 0));
     if (answer.total === 0) {
-      show(list, state.search ? empty("No group has that in its name", "Try fewer letters.")
-        : empty("There is no group", "A group is there from when a consumer joins, or commits."));
+      show(list, state.search ? empty("No group name contains this", "Try fewer letters.")
+        : empty("No group yet", "A group appears when a consumer joins or commits."));
       return;
     }
     show(list, table("Groups", [
@@ -44,7 +44,7 @@ export function groupHead(name, tab, actions) {
       (part) => (part ? page("groups", name, part) : page("groups", name)))];
 }
 
-// What pages have seen of each group's lag while they were open: nobody samples it when nobody looks.
+// Samples of each group's lag, which only open pages take.
 const kLagsKept = 150, kGroupsKept = 20;
 const lags = new Map();
 function lagsOf(name, time, lag) {
@@ -57,7 +57,7 @@ function lagsOf(name, time, lag) {
   return seen;
 }
 
-/** One group: members with what they hold, and how far it is. */
+/** One group: its members, their partitions and its lag. */
 export async function group(place, [name], visit) {
   const body = h("div", {});
   show(place, groupHead(name, "", [button("Reset offsets", () => reset()), button("Delete", () => erase(), "danger")]), body);
@@ -76,8 +76,8 @@ export async function group(place, [name], visit) {
       ["From", (member) => member.address],
       ["Static", (member) => member.instance_id || "–"],
       ["Holds", (member) => held(member)],
-    ], known.members) : note("Nobody is in the group now.")),
-    card("How far it is", known.partitions.length ? [table("Partitions", [
+    ], known.members) : note("The group has no members now.")),
+    card("Progress", known.partitions.length ? [table("Partitions", [
       ["Topic", (partition) => h("a", { href: page("topics", partition.topic), class: "name" }, partition.topic), "wide"],
       ["Partition", (partition) => count(partition.partition), "number"],
       ["Committed", (partition) => count(partition.committed), "number"],
@@ -85,9 +85,9 @@ export async function group(place, [name], visit) {
       ["Behind", (partition) => [h("span", {}, count(partition.lag)), partition.lag === null ? null : bar(partition.lag / most, `${count(partition.lag)} records behind`)], "number sized"],
       ["Held by", (partition) => (partition.member_id === null ? "–" : of.get(partition.member_id) || partition.member_id)],
     ], known.partitions.slice(skip, skip + kPartitions)), pager(skip, kPartitions, known.partitions.length, (to) => { skip = to; draw(); })]
-      : note("It has committed nothing.")));
+      : note("The group has committed nothing.")));
   }
-  /** Since when, how far it was at most, and the line between. */
+  /** The lag since the page was opened, as a line. */
   function lagCard(seen) {
     if (seen.length < 2) return null;
     const [[began, first], [time, last]] = [seen[0], seen.at(-1)];
@@ -103,7 +103,7 @@ export async function group(place, [name], visit) {
       topic.partitions.length > 24 ? ` and ${topic.partitions.length - 24} more` : ""));
   }
   function erase() {
-    ask("Delete this group", h("p", {}, "What ", h("strong", {}, name), " has committed will be gone. Its consumers begin anew, wherever they are set to."),
+    ask("Delete this group", h("p", {}, "This deletes the committed offsets of ", h("strong", {}, name), ". Its consumers start where auto.offset.reset says."),
       "Delete for good", async () => {
         await remove(path("groups", name));
         say(`${name} is deleted`);
@@ -117,23 +117,23 @@ export async function group(place, [name], visit) {
       : h("input", { name: "topic", required: true, spellcheck: "false" });
     const to = h("select", { name: "to", onchange: () => fit() }, [["earliest", "the beginning"], ["latest", "the end"], ["time", "a time"], ["offset", "an offset"]]
       .map(([value, text]) => h("option", { value }, text)));
-    const time = field("Time", h("input", { name: "time", type: "datetime-local", step: 1 }), "The first record that is not older");
-    const offset = field("Offset", h("input", { name: "offset", type: "number", min: 0, value: 0 }), "Kept within what each partition holds");
+    const time = field("Time", h("input", { name: "time", type: "datetime-local", step: 1 }), "The first record from this time on");
+    const offset = field("Offset", h("input", { name: "offset", type: "number", min: 0, value: 0 }), "Limited to the offsets that each partition holds");
     const fit = () => { time.hidden = to.value !== "time"; offset.hidden = to.value !== "offset"; show(preview); };
     fit();
     const wish = (data, dry_run) => {
       const body_ = { topic: data.get("topic"), to: data.get("to"), dry_run };
       if (body_.to === "time") body_.time_ms = new Date(data.get("time")).getTime();
-      if (body_.to === "time" && !Number.isFinite(body_.time_ms)) throw new Error("say which time");
+      if (body_.to === "time" && !Number.isFinite(body_.time_ms)) throw new Error("choose a time");
       if (body_.to === "offset") body_.offset = Number(data.get("offset"));
       return post(path("groups", name, "offsets"), body_);
     };
     const look = async (event) => {
       try {
         const answer = await wish(new FormData(event.target.form), true);
-        show(preview, table("What would be", [["Partition", (row) => row.partition, "number"], ["Now", (row) => count(row.from), "number"],
+        show(preview, table("Preview of the reset", [["Partition", (row) => row.partition, "number"], ["Now", (row) => count(row.from), "number"],
           ["Then", (row) => count(row.to), "number"],
-          ["", (row) => (row.from === null ? "begins there" : row.to < row.from ? `${plural(row.from - row.to, "record")} again` : row.to > row.from ? `skips ${plural(row.to - row.from, "record")}` : "as it is")],
+          ["", (row) => (row.from === null ? "begins there" : row.to < row.from ? `${plural(row.from - row.to, "record")} again` : row.to > row.from ? `skips ${plural(row.to - row.from, "record")}` : "unchanged")],
         ], answer.partitions));
       } catch (error) {
         show(preview, h("p", { class: "problem" }, error.message));

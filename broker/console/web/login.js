@@ -1,4 +1,4 @@
-// The broker's token, where it wants one: asked for once, kept until the tab is closed, and sent with every request. It is in no cookie,
+// The broker's token, if it needs one: entered once, kept until the tab is closed, and sent with every request. It is not in a cookie,
 // because other programs of the machine would get that too: cookies do not tell ports apart.
 
 import { field, h, hexOf } from "./dom.js";
@@ -25,7 +25,7 @@ export function logIn() {
     try {
       answer = await fetch("/health/ready", { cache: "no-store", headers: { Authorization: `Bearer ${given}` } });
     } catch {
-      problem.textContent = "the broker does not answer, or the token has characters that no token has";
+      problem.textContent = "the broker does not answer, or the token has invalid characters";
       return;
     }
     if (answer.status === 401) {
@@ -37,8 +37,8 @@ export function logIn() {
     location.reload();
   };
   dialog = h("dialog", { id: "login", "aria-labelledby": "login-title", oncancel: (event) => event.preventDefault() },
-    h("form", { onsubmit: check }, h("h2", { id: "login-title" }, "This broker wants its token"),
-      field("Token", input, "Whoever set the broker up knows it, as partita.http.token or in the file of partita.http.token.file. It is kept until this tab is closed."), problem,
+    h("form", { onsubmit: check }, h("h2", { id: "login-title" }, "This broker needs its token"),
+      field("Token", input, "The broker's operator has it, as partita.http.token or in the file of partita.http.token.file. The console keeps it until this tab is closed."), problem,
       h("div", { class: "actions" }, h("button", { type: "submit", class: "primary" }, "Open the console"))));
   document.body.append(dialog);
   dialog.showModal();

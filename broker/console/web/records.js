@@ -5,12 +5,12 @@ import { topicHead } from "./topics.js";
 const kPage = 50;
 const kFollowMs = 1000;
 const kShownMax = 500;
-/** Of a key or a value so many bytes are drawn: a page with millions of elements is of no use to anybody. All of them can be saved. */
+/** The most bytes of a key or a value that are drawn, so that the page stays usable. All of them can be saved. */
 const kDrawnMax = 65536;
-/** As the partition: all of them; of topics with no more than this. */
+/** The choice of all partitions, for topics with at most `kTogetherMax` partitions. */
 const kAll = "all", kTogetherMax = 50;
 
-/** 16 bytes in a line: where, in hex, as letters. */
+/** Lines of 16 bytes: position, hex digits, letters. */
 export function hexLines(hex) {
   const lines = [];
   for (let at = 0; at < hex.length; at += 32) {
@@ -21,7 +21,7 @@ export function hexLines(hex) {
   return lines.join("\n");
 }
 
-/** JSON with its words told apart; null where the text is no JSON object or array. */
+/** JSON with highlighting; null if the text is not a JSON object or array. */
 export function prettyJson(text) {
   let value;
   try {
@@ -30,7 +30,7 @@ export function prettyJson(text) {
     return null;
   }
   if (value === null || typeof value !== "object") return null;
-  // Numbers beyond what a script can count would come back as others: then the text is shown as it is.
+  // A script would change larger numbers, so show such a text unchanged.
   if (/\d{16}/.test(text)) return null;
   const parts = [];
   const words = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
@@ -46,7 +46,7 @@ export function prettyJson(text) {
   return h("pre", {}, parts);
 }
 
-/** Bytes as they came: {text} or {hex}, or null. */
+/** The bytes as {text} or {hex}, or null. */
 function bytesOf(object, name) {
   if (object[`${name}_hex`] !== undefined) return { hex: object[`${name}_hex`] };
   return object[name] === null || object[name] === undefined ? null : { text: object[name] };
@@ -109,7 +109,7 @@ export async function records(place, [name], visit, query) {
   const topic = await get(path("topics", name));
   const parts = topic.partitions.length;
   const wanted = query.get("partition");
-  // Of more than can be shown together: the first that has something.
+  // If there are too many to show together, begin with the first one that has records.
   const first = topic.partitions.find((partition) => partition.end > partition.start)?.partition ?? 0;
   const state = { partition: wanted === null && parts <= kTogetherMax && parts > 1 ? kAll : Math.min(wanted === null ? first : Number(wanted) || 0, parts - 1), next: new Map(), follow: false, turn: 0 };
   const list = h("div", { class: "records" });
@@ -130,7 +130,7 @@ export async function records(place, [name], visit, query) {
   const ask_page = (partition, wish) => get(path("topics", name, "partitions", partition, "records"), { limit: kPage, ...wish });
   const row = ([partition, record]) => recordRow(record, shown(partition));
   const newestFirst = (all) => all.sort(([p, one], [q, other]) => other.timestamp_ms - one.timestamp_ms || (p === q ? other.offset - one.offset : q - p));
-  /** What is asked for last counts: an answer to something else comes too late. */
+  /** Only the answer to the latest request counts. */
   function begin() {
     setFollow(false, true);
     state.turn += 1;
@@ -162,7 +162,7 @@ export async function records(place, [name], visit, query) {
         if (answer.damage.length) show(problem, `${answer.damage.length} places could not be read: ${answer.damage[0].reason}`);
       }
       if (state.partition === kAll) all.sort(([p, one], [q, other]) => one.timestamp_ms - other.timestamp_ms || p - q || one.offset - other.offset);
-      show(list, all.length ? all.slice(0, kShownMax).map(row) : empty("Nothing here", "There are no records from there on.", button("Write a record", write, "primary")));
+      show(list, all.length ? all.slice(0, kShownMax).map(row) : empty("Nothing here", "No records from there on.", button("Write a record", write, "primary")));
       if (state.partition === kAll) { show(where, `${plural(all.length, "record")} of ${plural(parts, "partition")}, the oldest first.`); return; }
       const first = all.length ? all[0][1].offset : answer.end;
       show(where, `${holds(answer.start, answer.end)}.`, step("‹ Older", first <= answer.start, { from: Math.max(answer.start, first - kPage) }),
@@ -215,7 +215,7 @@ export async function records(place, [name], visit, query) {
     while (list.children.length > kShownMax) list.lastChild.remove();
     tellPlace(sizes);
   }
-  /** The records of a key, wherever they are: which partition a key belongs to only its producers know. */
+  /** Finds the records of a key in all partitions, because only producers know a key's partition. */
   async function find() {
     const turn = begin();
     const found = [];
@@ -236,21 +236,21 @@ export async function records(place, [name], visit, query) {
         found.push(...answer.records.map((record) => [partition, record]));
         if (newestFirst(found).length > kShownMax) found.length = kShownMax;
         show(list, found.map(row));
-        show(where, `${plural(found.length, "record")} of this key, the newest first; looked at ${count(looked)} in ${index + 1} of ${plural(those().length, "partition")}.`);
+        show(where, `${plural(found.length, "record")} of this key, the newest first; searched ${count(looked)} in ${index + 1} of ${plural(those().length, "partition")}.`);
         if (answer.next >= answer.end) break;
         wish = { from: answer.next };
       }
     }
-    if (!found.length) show(list, empty("No record has this key", `${plural(looked, "record")} were looked at.`));
+    if (!found.length) show(list, empty("No record has this key", `${plural(looked, "record")} were searched.`));
   }
   function write() {
     ask("Write a record", [
       field("Key", h("textarea", { name: "key", rows: 1, spellcheck: "false" }), "Empty: no key"),
       field("Value", h("textarea", { name: "value", rows: 6, spellcheck: "false", autofocus: true })),
       h("label", { class: "check" }, h("input", { type: "checkbox", name: "tombstone" }), "null as the value: deletes the key of a compacted topic"),
-      field("Headers", h("textarea", { name: "headers", rows: 2, placeholder: "name: value", spellcheck: "false" }), "One in a line"),
+      field("Headers", h("textarea", { name: "headers", rows: 2, placeholder: "name: value", spellcheck: "false" }), "One per line"),
       field("Partition", h("input", { name: "partition", type: "number", min: 0, max: topic.partitions.length - 1, placeholder: "by the key" }),
-        "Without one: where the Java client puts the key; without a key in 0"),
+        "Default: where the Java client puts the key, or 0 without a key"),
     ], "Write", async (data) => {
       const headers = {};
       for (const line of data.get("headers").split("\n").filter((text) => text.trim())) {

@@ -1,4 +1,4 @@
-// A topic's growths on a line of time, with what they caused: findings as they open and close, producers that were stale, fences.
+// A topic's expansions on a timeline, with their effects: findings as they open and close, stale producers, fences.
 
 import { card, chip, clock, date, duration, h, note, plural } from "./dom.js";
 import { get, path } from "./api.js";
@@ -7,7 +7,7 @@ const kEventsTopic = "__partita_expansions";
 const kPagesMax = 10, kLanesMax = 40, kMarginMs = 2000;
 const kKindOf = { block: "bad", warn: "warn", info: "quiet" };
 
-/** The events about the topic that the broker wrote down, the oldest first; none where it wrote none, or nobody may read them. */
+/** The topic's events in the broker's events topic, oldest first; none if that topic is missing or may not be read. */
 export async function eventsOf(topic) {
   const events = [];
   // A broker that found nothing has no such topic.
@@ -41,7 +41,7 @@ export function lanes(log, protection, events, open) {
     if (event.event === "closed") lane.to = event.time_ms;
     findings.set(key, lane);
   }
-  // What was open when the broker stopped closed without a word; what is open now is told by `open`.
+  // Findings that were open when the broker stopped have no closing event; `open` has those that are open now.
   const openNow = new Set(open.map((one) => JSON.stringify([one.id, one.subject.group, one.subject.client_id, one.subject.client_port, one.subject.partition, one.opened_ms])));
   for (const [key, lane] of findings) all.push(lane.to === null && !openNow.has(key) ? { ...lane, to: lane.from, about: `${lane.about ? `${lane.about}; ` : ""}the broker stopped meanwhile` } : lane);
   for (const growth of log.expansions) {
@@ -73,7 +73,7 @@ export function timeline(log, protection, events, open, now) {
         h("i", { class: `bar-in-time ${one.kind}`, style: { left: at(one.from), width: `max(5px, ${(100 * (to - one.from)) / (end - begin)}%)` } })),
       h("small", { class: "number" }, one.to === null ? `since ${clock(one.from)}` : one.to === undefined || one.to === one.from ? clock(one.from) : duration(to - one.from)));
   };
-  return card("On a line of time", h("ol", { class: "lanes" }, h("li", { class: "lane head-lane" }, h("small", {}, "growths"), h("span", { class: "track", role: "img", "aria-label": `growths: ${log.expansions.map((one) => `${one.from} to ${one.to} at ${date(one.time_ms)}`).join(", ")}` },
+  return card("Timeline", h("ol", { class: "lanes" }, h("li", { class: "lane head-lane" }, h("small", {}, "growths"), h("span", { class: "track", role: "img", "aria-label": `growths: ${log.expansions.map((one) => `${one.from} to ${one.to} at ${date(one.time_ms)}`).join(", ")}` },
     log.expansions.map((growth) => [h("i", { class: "growth", style: { left: at(growth.time_ms) } }), h("b", { style: { left: at(growth.time_ms) } }, `${growth.from} → ${growth.to}`)])), h("small", { class: "number" }, clock(end))),
-  shown.map(lane)), all.length > shown.length ? note(`The last ${shown.length} of ${all.length}.`) : all.length ? null : note("Nothing was found to be at risk, and nothing is held back."));
+  shown.map(lane)), all.length > shown.length ? note(`The last ${shown.length} of ${all.length}.`) : all.length ? null : note("No finding was opened, and no record is held back."));
 }

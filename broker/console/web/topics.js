@@ -3,7 +3,7 @@ import { get, page, path, post, remove } from "./api.js";
 
 const kPage = 50;
 
-/** Records a second, from how much was written at two looks of this page; "…" after the first. */
+/** Records per second between two refreshes of this page; "…" after the first. */
 export function rates() {
   let before = new Map(), now = new Map(), looked = 0;
   return (name, written) => {
@@ -31,8 +31,8 @@ export function topics(place, parts, visit) {
     if (wanted.search !== state.search || wanted.skip !== state.skip || wanted.internal !== state.internal) return;
     const most = Math.max(1, ...answer.topics.map((topic) => topic.bytes));
     if (answer.total === 0) {
-      show(list, state.search ? empty("No topic has that in its name", "Try fewer letters.")
-        : empty("There is no topic yet", "A client makes one when it writes, or you do here.", button("New topic", newTopic, "primary")));
+      show(list, state.search ? empty("No topic name contains this", "Try fewer letters.")
+        : empty("No topic yet", "A client creates one when it writes, or you create one here.", button("New topic", newTopic, "primary")));
       return;
     }
     show(list, table("Topics", [
@@ -45,7 +45,7 @@ export function topics(place, parts, visit) {
   }
 
   show(place, h("header", { class: "head" }, h("h1", {}, "Topics"), button("New topic", newTopic, "primary")),
-    h("div", { class: "tools" }, search, h("label", { class: "check" }, internal, "the broker's own, too")), list);
+    h("div", { class: "tools" }, search, h("label", { class: "check" }, internal, "include internal topics")), list);
   visit.every(5000, draw);
   return draw();
 }
@@ -55,9 +55,9 @@ function newTopic() {
     field("Name", h("input", { name: "topic", required: true, maxlength: 249, autofocus: true, spellcheck: "false", autocomplete: "off" }), "Letters, digits, '.', '_' and '-'"),
     field("Partitions", h("input", { name: "partitions", type: "number", min: 1, value: 6, required: true }),
       "Choose with room to double: growing by a factor moves the fewest keys"),
-    field("Cleanup", h("select", { name: "cleanup" }, h("option", { value: "" }, "as the broker says"), h("option", { value: "delete" }, "delete old records"),
+    field("Cleanup", h("select", { name: "cleanup" }, h("option", { value: "" }, "broker default"), h("option", { value: "delete" }, "delete old records"),
       h("option", { value: "compact" }, "compact: keep the last of each key"))),
-    field("When it grows", h("select", { name: "mode" }, h("option", { value: "" }, "as the broker says"),
+    field("When it grows", h("select", { name: "mode" }, h("option", { value: "" }, "broker default"),
       ["faithful", "safe-offsets", "guarded", "fenced"].map((mode) => h("option", { value: mode }, mode))), "What the broker does to protect keys and readers"),
   ], "Create", async (data) => {
     const configs = {};
@@ -81,7 +81,7 @@ export function topicHead(name, tab) {
 }
 
 function deleteTopic(name) {
-  ask("Delete this topic", [h("p", {}, "All records of ", h("strong", {}, name), " will be gone, and what groups have committed for it."),
+  ask("Delete this topic", [h("p", {}, "This deletes all records of ", h("strong", {}, name), " and all committed offsets for it."),
     field("Type the topic's name to confirm", h("input", { name: "name", autocomplete: "off", spellcheck: "false", autofocus: true }))],
   "Delete for good", async (data) => {
     if (data.get("name") !== name) throw new Error("that is not the topic's name");
@@ -93,7 +93,7 @@ function deleteTopic(name) {
 
 const kPartitions = 100;
 
-/** Partitions: what each holds. */
+/** The partitions with their contents. */
 export async function partitions(place, [name], visit) {
   const body = h("div", {});
   show(place, topicHead(name, ""), body);
@@ -120,14 +120,14 @@ export async function partitions(place, [name], visit) {
   return draw();
 }
 
-/** Who reads the topic. */
+/** The groups that read the topic. */
 export async function topicGroups(place, [name], visit) {
   const body = h("div", {});
   show(place, topicHead(name, "groups"), body);
   async function draw() {
     const answer = await get(path("topics", name, "groups"));
     if (!answer.groups.length) {
-      show(body, empty("Nobody reads this topic in a group", "Groups show here when they subscribe or commit."));
+      show(body, empty("No group reads this topic", "Groups show here when they subscribe or commit."));
       return;
     }
     const most = Math.max(1, ...answer.groups.map((group) => group.lag));
@@ -142,7 +142,7 @@ export async function topicGroups(place, [name], visit) {
   return draw();
 }
 
-/** Settings with where each comes from: of a topic, where they can be changed, or of the broker. */
+/** Settings with their sources: of a topic, where they can be changed, or of the broker. */
 export async function configs(place, where, change) {
   const state = { search: "", changed: false };
   const list = h("div", {});
@@ -159,13 +159,13 @@ export async function configs(place, where, change) {
         meaning(config.name, config.value) ? h("small", {}, meaning(config.name, config.value)) : null], "setting"],
       ["From", (config) => chip(config.source, config.source === "default" ? "quiet" : "accent")],
       ...(change ? [["", (config) => button("Change", () => change(config, load), "mini")]] : []),
-    ], wanted) : empty("No setting fits", "Try fewer letters."));
+    ], wanted) : empty("No setting matches", "Try fewer letters."));
   }
   async function load() {
     all = (await get(where)).configs;
     draw();
   }
-  show(place, h("div", { class: "tools" }, search, h("label", { class: "check" }, only, "only what somebody set")), list);
+  show(place, h("div", { class: "tools" }, search, h("label", { class: "check" }, only, "only changed settings")), list);
   return load();
 }
 
@@ -178,13 +178,13 @@ export async function topicConfigs(place, [name]) {
       : h("input", { name: "value", value: config.value || "", spellcheck: "false", autofocus: true });
     const set = async (value) => {
       await post(path("topics", name, "configs"), { set: { [config.name]: value } });
-      say(`${config.name} is ${value === null ? "as before" : `now ${value}`}`);
+      say(`${config.name} is ${value === null ? "reset" : `now ${value}`}`);
       await done();
     };
     const instead = config.instead[0];
     ask(config.name, [h("p", {}, config.documentation || ""), field("Value", input, `${config.type}; now from: ${config.source}`),
       config.source === "topic" ? h("label", { class: "check" }, h("input", { type: "checkbox", name: "take_back" }),
-        `take back what was set here${instead ? ` (then ${instead.value})` : ""}`) : null],
+        `remove this value${instead ? ` (then ${instead.value})` : ""}`) : null],
     "Set", async (data) => set(data.get("take_back") ? null : data.get("value")));
   });
 }
