@@ -39,7 +39,7 @@ void add_group(const std::string& name, const GroupDiary& group, const Diary& di
 std::vector<std::string> reasons_of(const std::string& refusal) {
     const std::string begin = "is refused: ";
     const std::size_t from = refusal.find(begin);
-    const std::size_t to = refusal.find(". To grow all the same");
+    const std::size_t to = refusal.find(". To grow anyway");
     std::vector<std::string> reasons;
     if (from == std::string::npos || to == std::string::npos) {
         return reasons;
@@ -62,7 +62,7 @@ bool is_true(const std::string& reason, const GuardView& view) {
     if (std::ranges::any_of(view.maybe_writing, says)) {
         return true;
     }
-    return view.maybe_unwatched && reason.starts_with("producers of it have been watched for ");
+    return view.maybe_unwatched && reason.starts_with("the broker has watched its producers for ");
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ TEST(Histories, AGuardedGrowthIsJudgedByTheDiaries) {
     EXPECT_EQ(problems(false), 1u) << "it was carried out under a backlog";
     EXPECT_EQ(problems(true), 0u) << "by order";
     const std::string begin = "Topic t is guarded (partita.expansion.mode), and growing from 2 to 4 partitions is refused: ";
-    const std::string end = ". To grow all the same, repeat the request within 60 s.";
+    const std::string end = ". To grow anyway, repeat the request within 60 s.";
     const std::string unread = "group group0-x has not read 3 records (H03)";
     const std::string none = "group group0-x has committed nothing for 1 partition with records (H03)";
     answer.refusal = begin + unread + "; " + none + end;

@@ -251,4 +251,4 @@ def test_kafkas_own_topic_that_grew_is_told(broker, unique):
     count = len(insight.admin(broker).list_topics(own, timeout=60).topics[own].partitions)
     insight.grow(broker, own, count + 1)
     found = insight.wait_for(broker, own, "H42")
-    assert found["severity"] == "block" and "coordinators are found by hash" in found["condition"]
+    assert found["severity"] == "block" and "clients find coordinators by a hash" in found["condition"]

@@ -202,7 +202,7 @@ def test_who_goes_on_reading_what_another_member_has_is_a_second_owner(broker, u
         wait_for_assignment(latest, 2)
         found = wait_for_group(broker, group, "G01")
         assert (found["subject"]["topic"], found["subject"]["client_id"]) == (topic, "web-1")
-        assert f"(pid {forgetful.process.pid}" in found["condition"] and "goes on reading" in found["condition"]
+        assert f"(pid {forgetful.process.pid}" in found["condition"] and "still reads" in found["condition"]
         assert "web-2 of " in found["condition"] and "session_expired" in found["condition"]
         both = harness.wait_until(lambda: wait_for_group(broker, group, "G01")["numbers"]["late_fetched_partitions"] == 2, 20, "both partitions")
         assert both and found["count"] >= 2
@@ -247,7 +247,7 @@ def test_a_process_whose_instance_id_another_took_goes_on_reading(broker, unique
         # Both are called rdkafka, and so are others of this machine: their processes tell them apart.
         found = wait_for_group(broker, group, "G01")
         assert f"(pid {processes[0].pid}" in found["condition"] and f"(pid {processes[1].pid}" not in found["condition"]
-        assert "(restarted), and goes on reading" in found["condition"] and found["numbers"]["late_fetches"] == found["count"] >= 2
+        assert "(restarted), but still reads" in found["condition"] and found["numbers"]["late_fetches"] == found["count"] >= 2
         (partition,) = owners_of(broker, group)["partitions"]
         assert partition["member_id"] != partition["late_reader"]["member_id"] == partition["previous_member_id"]
         assert partition["kind"] == "normal"

@@ -218,7 +218,7 @@ def test_a_fenced_topic_may_grow_under_a_backlog(broker, unique):
     done = partita("plan", topic, "--to", 6, "--json", "--bootstrap", broker.bootstrap)
     plan = json.loads(done.stdout)
     backlog = next(one for one in plan["findings"] if one["id"] == "H03")
-    assert (backlog["severity"], backlog["title"]) == ("info", "a backlog is waited for")
+    assert (backlog["severity"], backlog["title"]) == ("info", "the fence waits for a backlog")
     assert done.returncode == 0, plan
     assert partita("plan", topic, "--to", 8, "--bootstrap", broker.bootstrap).returncode == 3, "8 cannot be fenced"
 

@@ -222,11 +222,11 @@ std::set<std::string> Fence::released_groups() const {
 
 void tell_of_fence(Finding& backlog) {
     backlog.severity = Severity::info;
-    backlog.title = "a backlog is waited for";
-    backlog.condition += "; mode fenced keeps records of new partitions from the group until it has done what came before them";
+    backlog.title = "the fence waits for a backlog";
+    backlog.condition +=
+        "; mode fenced withholds records of new partitions from the group until it has committed the records before them";
     backlog.advice =
-        "Nothing to do: the group is given them as it commits; when it commits nothing for "
-        "partita.expansion.fence.timeout.ms they pass.";
+        "Nothing to do: the group gets them as it commits, or after partita.expansion.fence.timeout.ms without a commit.";
 }
 
 std::string Fence::encode() const {
@@ -256,9 +256,9 @@ std::expected<Fence, std::string> Fence::decode(std::string_view bytes, Timestam
     Cursor cursor(as_bytes(bytes));
     std::int32_t version = 0;
     if (!cursor.read(version) || version != kFormatVersion) {
-        return std::unexpected("its format " + std::to_string(version) + " is not known");
+        return std::unexpected("unknown format " + std::to_string(version));
     }
-    const auto cut_off = [] { return std::unexpected(std::string("it is cut off or too long")); };
+    const auto cut_off = [] { return std::unexpected(std::string("it is truncated or too long")); };
     Fence fence;
     Window& window = fence.window_;
     std::int32_t state = 0;

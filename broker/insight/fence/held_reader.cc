@@ -14,7 +14,7 @@ Finding held_reader_finding(const HeldReader& held) {
                       .program = held.client.process ? to_string(*held.client.process) : std::string(),
                       .principal = held.client.principal},
                      to_string(held.client) + " is " + std::string(held.held_as) +
-                         "; as long as nothing tells which, it gets records of new partitions when the last of these groups does",
+                         "; until the broker knows which, it gets records of new partitions when the last of these groups does",
                      held.partitions);
     finding.numbers = {{"held_partitions", held.partitions}, {"groups", held.groups}};
     return finding;

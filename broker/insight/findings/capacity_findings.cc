@@ -16,7 +16,7 @@ Finding capacity_changed(const CapacityStep& step) {
         make_finding(HazardId::capacity_changed, {},
                      "Capacity went from " + units_text(step.units_before) + " to " + units_text(step.units) +
                          (step.is_automatic ? ", because clients had to wait for it (partita.capacity.units.max allows that)."
-                                            : ", as was set."));
+                                            : ", by a request."));
     finding.numbers = {{"units_before", step.units_before}, {"units", step.units}, {"automatic", step.is_automatic ? 1 : 0}};
     return finding;
 }

@@ -8,7 +8,7 @@
 
 /// Findings as JSON: the same object on every channel (plan, HTTP, the events topic, WebSocket).
 ///
-///     {"id": "H03", "title": "a backlog will be overtaken", "severity": "block",
+///     {"id": "H03", "title": "newer records will overtake a backlog", "severity": "block",
 ///      "subject": {"topic": "orders", "group": "billing"},     only what it is about
 ///      "condition": "...", "count": 1200,
 ///      "numbers": {"backlog_records": 1200},                   names are constant for one id

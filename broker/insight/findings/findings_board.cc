@@ -163,7 +163,7 @@ void FindingsBoard::settle_overflow(TimestampMs now) {
                                    counted(total, "finding holds and is", "findings hold and are") + " not shown (" +
                                        std::to_string(at(Severity::block)) + " of severity block, " +
                                        std::to_string(at(Severity::warn)) + " warn, " + std::to_string(at(Severity::info)) +
-                                       " info): " + std::to_string(kOpenMax) + " are kept, the worst ones",
+                                       " info): the broker keeps the worst " + std::to_string(kOpenMax),
                                    total);
     finding.severity = at(Severity::block) > 0 ? Severity::block : at(Severity::warn) > 0 ? Severity::warn : Severity::info;
     finding.numbers = {

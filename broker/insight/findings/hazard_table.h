@@ -13,17 +13,17 @@
 /// H: something goes wrong when a topic grows. H60 is about the findings themselves.
 #define PARTITA_EXPANSION_HAZARDS(ROW) \
     ROW(1, keys_move, warn, predicted, "keys move", \
-        "Look at the keys that move before you expand; consumers that keep state per partition must expect them.") \
+        "Check the keys that move before you expand; consumers that keep state per partition must handle them.") \
     ROW(2, keys_shuffle_among_old_partitions, warn, predicted, "keys move between old partitions", \
-        "Choose a multiple of the current count, and go there in one step.") \
-    ROW(3, backlog_inversion, block, predicted, "a backlog will be overtaken", \
+        "Choose a multiple of the current count, and expand to it in one step.") \
+    ROW(3, backlog_inversion, block, predicted, "newer records will overtake a backlog", \
         "Let the groups read up to the end first, or expand in fenced mode.") \
     ROW(4, stale_producer, warn, live, "a producer still uses the old count", \
         "Wait until it refreshes its metadata or restart it; lower metadata.max.age.ms before the next expansion.") \
     ROW(5, producer_never_learns, warn, live, "a producer does not learn the new count", \
-        "Restart the producer or repair it: it reads the partition count once, or has it written into its code.") \
+        "Restart or fix the producer: it reads the partition count only once, or the count is in its code.") \
     ROW(6, inversion_delivered, warn, live, "records of a key were read out of order", \
-        "Check what the group made of these keys: it saw a later record before an earlier one.") \
+        "Check the group's results for these keys: it read a newer record before an older one.") \
     ROW(7, replay_inversion, warn, both, "a replay will be out of order", \
         "Do not replay from before the expansion until the older records have expired, or replay into a new topic.") \
     ROW(8, mixed_partitioners, block, predicted, "producers disagree about the hash", \
@@ -33,7 +33,7 @@
     ROW(10, hot_key_not_helped, warn, predicted, "a hot key stays hot", \
         "More partitions cannot split one key; change the key if its partition is the bottleneck.") \
     ROW(11, keys_ignored, info, predicted, "the partition does not depend on the key", \
-        "There was no order by key to lose; expanding does no harm to it.") \
+        "Nothing to do: the topic has no order by key that an expansion could break.") \
     ROW(12, new_partitions_unused, warn, both, "new partitions stay empty", \
         "Look for producers that choose partitions explicitly.") \
     ROW(20, latest_loses_first_records, block, both, "auto.offset.reset=latest skips first records", \
@@ -42,15 +42,15 @@
         "Expand in safe-offsets mode, so that the new partitions have a committed offset.") \
     ROW(22, group_blind, warn, live, "a group does not read new partitions", \
         "Restart the group's consumers, or make them refresh their metadata.") \
-    ROW(23, manual_readers, warn, live, "readers with a fixed set of partitions", \
-        "Tell whoever runs these clients: they will never read the new partitions by themselves.") \
+    ROW(23, manual_readers, warn, live, "a client reads a fixed set of partitions", \
+        "Tell the owners of these clients: the clients will never read the new partitions by themselves.") \
     ROW(24, rebalance, info, predicted, "groups rebalance", \
         "With an eager assignor every member stops once; expand when a short pause is acceptable.") \
     ROW(25, uneven_members, info, predicted, "members get unequal shares", \
         "Choose a multiple of the current count that the number of consumers divides.") \
     ROW(26, streams_application_dies, block, predicted, "a Kafka Streams application will not start again", \
         "Stop the application and reset it, give it a new application.id, or copy into a new topic.") \
-    ROW(27, copartition_breaks, block, predicted, "topics that are joined get different counts", \
+    ROW(27, copartition_breaks, block, predicted, "joined topics get different counts", \
         "Expand both topics to the same count in one request.") \
     ROW(28, partition_state_lost, warn, predicted, "state kept per partition is left behind", \
         "Expect moved keys to start from empty state on their new owner, or rebuild the state.") \
@@ -65,44 +65,44 @@
     ROW(41, tombstone_miss, block, live, "a tombstone misses its key", \
         "The key is still in its old partition: write the tombstone there explicitly.") \
     ROW(42, internal_topic, block, predicted, "the topic is internal", \
-        "Do not expand it: coordinators are found by the partition count, and groups would lose their offsets.") \
+        "Do not expand it: clients find coordinators by the partition count, and groups would lose their offsets.") \
     ROW(43, single_partition_topic, block, predicted, "the application needs exactly one partition", \
         "Leave it at one partition: its application relies on the order of all of its records.") \
     ROW(44, connect_state, warn, predicted, "Kafka Connect keeps state in the topic", \
         "Leave the count as it is: after a restart a stale source offset may win.") \
     ROW(45, streams_internal_topic, block, predicted, "the topic belongs to a Kafka Streams application", \
-        "Leave it to its application, which refuses to start when the count is not the one it computed.") \
+        "Leave it to its application, which refuses to start if the count differs from its own.") \
     ROW(46, open_transactions, warn, predicted, "transactions are open", \
-        "Let them finish first: they hold back readers, and any test whether a group has read everything.") \
+        "Let them finish first: they hold back readers, and any check whether a group has read everything.") \
     ROW(47, idempotent_producers, info, predicted, "idempotent producers are safe", \
-        "Nothing to do: sequences are kept per partition, and retries stay on the old one.") \
+        "Nothing to do: producers keep sequences per partition, and retries stay on the old one.") \
     ROW(48, mirrors, warn, both, "the topic is mirrored", \
-        "Expect the copy to grow later, and explicit partitions to be refused there until then.") \
+        "Expect the copy to grow later; until then it refuses records for explicit new partitions.") \
     ROW(49, irreversible, info, predicted, "a partition count cannot shrink", \
-        "Be sure of the number: only a copy into a new topic leads back.") \
-    ROW(50, no_history, info, predicted, "earlier expansions are not known", \
-        "Earlier changes of the count were not recorded here; keys may lie where older counts put them.") \
+        "Be sure of the count: only a copy into a new topic undoes the expansion.") \
+    ROW(50, no_history, info, predicted, "earlier expansions are unknown", \
+        "Expect keys where older counts put them: earlier changes of the count were not recorded here.") \
     ROW(51, metadata_gaps, warn, live, "metadata lists partitions incompletely", \
         "Report it: clients count the list, and a gap moves every key.") \
-    ROW(52, held_reader, warn, live, "a reader is held that may be in no group", \
-        "Give each application a client.id of its own; on the broker's machine, let the broker see whose sockets they are.") \
-    ROW(60, findings_overflow, info, live, "there are more findings than are shown", \
-        "Mend the worst ones first; the others appear as places get free.")
+    ROW(52, held_reader, warn, live, "the fence holds a reader that may be in no group", \
+        "Give each application its own client.id; on the broker's machine, let the broker see which process owns a socket.") \
+    ROW(60, findings_overflow, info, live, "more findings hold than are shown", \
+        "Fix the worst ones first; the others appear as these close.")
 
 /// G: something is wrong with the members of a group. The cause need not be a growth, and no plan predicts these.
 #define PARTITA_GROUP_HAZARDS(ROW) \
     ROW(1, two_owners, warn, live, "a partition has two owners", \
-        "Find the process that goes on, and have it stop at a refused commit: what both handled was handled twice.") \
+        "Find the process that continues, and make it stop at a refused commit: both owners processed the same records.") \
     ROW(2, commits_refused, warn, live, "commits come too late", \
-        "Commit before partitions are given up, and poll within max.poll.interval.ms: what was refused is read again.") \
+        "Commit before partitions are given up, and poll within max.poll.interval.ms: the group reads records of refused commits again.") \
     ROW(3, never_settles, warn, live, "a group does not settle", \
-        "See in its rebalances who comes and goes: give members static ids, more time, or a cooperative assignor.") \
-    ROW(4, partitions_flap, warn, live, "partitions go to and fro", \
-        "Look at the members between which they go: one of them is dropped again and again and comes back.")
+        "Find the members that come and go in its rebalances: give them static ids, more time, or a cooperative assignor.") \
+    ROW(4, partitions_flap, warn, live, "partitions move back and forth", \
+        "Check these members: the group drops one of them again and again, and it comes back.")
 
 /// C: changes of the capacity of the broker as a whole.
 #define PARTITA_CAPACITY_HAZARDS(ROW) \
     ROW(1, capacity_changed, info, live, "capacity changed", \
-        "Nothing to do: requests are held to the new capacity from now on.")
+        "Nothing to do: the new capacity limits requests from now on.")
 
 // clang-format on

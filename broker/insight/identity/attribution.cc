@@ -149,8 +149,8 @@ std::string to_string(const Attribution& attribution, std::span<const GroupMembe
 }
 
 std::string what_would_tell(const Attribution& attribution) {
-    return attribution.kind == Attribution::Kind::one_of ? "Give each application a client.id of its own; on the broker's "
-                                                           "machine, let the broker see whose sockets they are."
+    return attribution.kind == Attribution::Kind::one_of ? "Give each application its own client.id; on the broker's machine, "
+                                                           "let the broker see which process owns a socket."
                                                          : "";
 }
 

@@ -229,23 +229,23 @@ std::string explain(const PlacementEvidence& evidence, std::int32_t old_count, s
         case PlacementKind::one_partition:
             return "with one partition every partitioner agrees; name yours with --partitioner";
         case PlacementKind::given:
-            return "named by the request, not taken from the data";
+            return "given by the request, not detected in the data";
         case PlacementKind::decided: {
             std::string text = id(*evidence.family) + " explains " + percent(evidence.agreeing_keys, evidence.keys) + " of " +
                                keys + " distinct keys (" + std::string(partitioners::definition(*evidence.family).used_by) + ")";
             if (evidence.alternatives.count() > 1) {
-                text += "; at " + std::to_string(old_count) + " partitions it cannot be told from ";
+                text += "; at " + std::to_string(old_count) + " partitions it looks the same as ";
                 FamilySet others = evidence.alternatives;
                 others.erase(*evidence.family);
                 text += to_string(others);
                 const FamilySet parting = evidence.parting_at(new_count);
                 text += parting.is_empty() ? ", and not at " + std::to_string(new_count) + " either"
-                                           : ", at " + std::to_string(new_count) + " they part";
+                                           : ", at " + std::to_string(new_count) + " they differ";
             }
             return text;
         }
         case PlacementKind::too_few_keys:
-            return "only " + keys + " distinct " + (evidence.keys == 1 ? "key" : "keys") + " to judge by, " +
+            return "only " + keys + " distinct " + (evidence.keys == 1 ? "key" : "keys") + "; " +
                    std::to_string(kEvidenceKeysMin) + " are needed" +
                    (evidence.alternatives.is_empty() ? std::string() : "; possible so far: " + to_string(evidence.alternatives));
         case PlacementKind::mixed:
@@ -257,16 +257,16 @@ std::string explain(const PlacementEvidence& evidence, std::int32_t old_count, s
                    " keys with several records lie in several partitions: the partition does not depend on the key";
         case PlacementKind::all_in_one_partition:
             return "all " + keys +
-                   " distinct keys lie in one partition, where no known partitioner puts them: it was chosen "
-                   "explicitly, or keys are ignored and the producer has not left it yet";
+                   " distinct keys lie in one partition, where no known partitioner puts them: the producer chose it explicitly, "
+                   "or it ignores keys and has not left it yet";
         case PlacementKind::explicit_or_custom:
             return "no known partitioner explains the placement of " + keys + " distinct keys (the best one " +
                    percent(evidence.agreeing_keys, evidence.keys) + "), and " +
                    (evidence.keys_in_fullest_partition == evidence.keys
                         ? "all of them lie in one partition"
                         : std::to_string(evidence.repeated_keys - evidence.scattered_keys) + " of " +
-                              std::to_string(evidence.repeated_keys) + " that came again kept their partition") +
-                   ": partitions are chosen explicitly, or by a partitioner of its own";
+                              std::to_string(evidence.repeated_keys) + " repeated keys kept their partition") +
+                   ": the producer chooses partitions explicitly, or by a custom partitioner";
         case PlacementKind::unknown:
             return "no known partitioner explains the placement of " + keys + " distinct keys (the best one " +
                    percent(evidence.agreeing_keys, evidence.keys) + "); name yours with --partitioner";

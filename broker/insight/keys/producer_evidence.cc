@@ -38,7 +38,7 @@ std::string_view to_string(KeyHabit habit) {
         case KeyHabit::one_partition:
             return "writes to one partition";
         case KeyHabit::explicit_or_custom:
-            return "chooses partitions explicitly, or by a partitioner of its own";
+            return "chooses partitions explicitly, or by a custom partitioner";
         case KeyHabit::keyless_one_partition:
             return "sends no keys, and everything to one partition";
         case KeyHabit::unknown:

@@ -161,7 +161,7 @@ std::string TopicWatch::name_of(const ProducerIdentity& identity, const Producer
         return text;
     }
     if (producer.closed_connections > 0) {
-        return text + ", connections that have closed";
+        return text + ", closed connections";
     }
     return text + (identity.producer_id != kNoProducerId ? ", producer id " + std::to_string(identity.producer_id.value)
                                                          : ", port " + std::to_string(identity.port));

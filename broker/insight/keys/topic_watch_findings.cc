@@ -284,7 +284,7 @@ void TopicWatch::find_scattered_keys(std::vector<Finding>& findings, const Topic
         return;
     }
     finding.condition = at_least(is_exact) + counted(found, "key has", "keys have") +
-                        " records in several partitions, written at one and the same partition count" + sampling_note();
+                        " records in several partitions, written at the same partition count" + sampling_note();
     count_keys(finding, "keys", found, is_exact);
     findings.push_back(std::move(finding));
 }
@@ -370,7 +370,7 @@ void TopicWatch::find_orphans(std::vector<Finding>& findings, const TopicFacts& 
     }
     const bool is_exact = has_seen_everything(facts);
     finding.condition = at_least(is_exact) + counted(found, "key has a value", "keys have a value") +
-                        " in a partition where they are not written any more, and compaction will never replace it" +
+                        " in a partition that no longer gets their records, and compaction will never replace it" +
                         sampling_note();
     count_keys(finding, "orphaned_keys", found, is_exact);
     findings.push_back(std::move(finding));

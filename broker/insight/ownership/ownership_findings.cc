@@ -57,10 +57,10 @@ std::string reading_text(const GroupHistory& history, const Readings& readings) 
     const LateReading& one = *readings.front();
     std::string text = one.process.empty() ? "it fetched " : "its process " + one.process + " fetched ";
     text += one.topic + " " + std::to_string(one.partition) + " from offset " + std::to_string(one.from.value) + " to " +
-            std::to_string(one.to.value) + ", which " + name_of(member_at(history, one.owner)) + " had for " +
-            std::to_string(std::max<std::int64_t>(0, one.last.value - one.since.value)) + " ms by then. ";
+            std::to_string(one.to.value) + ", which " + name_of(member_at(history, one.owner)) + " had owned for " +
+            std::to_string(std::max<std::int64_t>(0, one.last.value - one.since.value)) + " ms. ";
     return text + times(fetches_in(readings), "fetch", "fetches") + " of " + times(readings.size(), "partition", "partitions") +
-           " of others.";
+           " of other owners.";
 }
 
 void add_reading_numbers(const Readings& readings, Finding& finding) {
@@ -92,9 +92,9 @@ void find_late_readers(std::string_view group_id, const GroupHistory& history, c
                                         .group = std::string(group_id),
                                         .client_id = member.client_id,
                                         .client_address = host.substr(host.starts_with('/') ? 1 : 0)},
-                                       name_of(member) + " is no member of " + std::string(group_id) + " any more (" +
+                                       name_of(member) + " is no longer a member of " + std::string(group_id) + " (" +
                                            std::string(to_string(member.gone->cause)) +
-                                           "), and goes on reading: " + reading_text(history, readings),
+                                           "), but still reads: " + reading_text(history, readings),
                                        static_cast<std::int64_t>(fetches_in(readings)));
         add_reading_numbers(readings, finding);
         finding.numbers.push_back({"gone_ms", member.gone->time.value});
@@ -120,14 +120,14 @@ void find_two_owners(std::string_view group_id, const GroupHistory& history, Tim
         const std::string end =
             overlap.claim_ended
                 ? " has lost its claim in " + std::string(group_id) + " (" + std::string(to_string(*overlap.claim_ended)) + ")"
-                : " is no member of " + std::string(group_id) + " any more (" + std::string(to_string(member.gone->cause)) + ")";
-        std::string condition = name_of(member) + end + ", and goes on: it committed offset " +
+                : " is no longer a member of " + std::string(group_id) + " (" + std::string(to_string(member.gone->cause)) + ")";
+        std::string condition = name_of(member) + end + ", but continues: it tried to commit offset " +
                                 std::to_string(overlap.offset.value) + " of " + place + ", which " + name_of(owner);
         Finding finding;
         const bool is_known = overlap.since != kNoTimestamp;
         const std::int64_t both_ms = is_known ? std::max<std::int64_t>(0, overlap.time.value - overlap.since.value) : 0;
-        condition += is_known ? " had for " + std::to_string(both_ms) + " ms by then. " : " has. ";
-        condition += times(late.count(LateRequest::commit), "commit of it was refused.", "commits of it were refused.");
+        condition += is_known ? " had owned for " + std::to_string(both_ms) + " ms. " : " owns. ";
+        condition += times(late.count(LateRequest::commit), "of its commits was refused.", "of its commits were refused.");
         const std::string& host = member.client_host;
         finding = make_finding(HazardId::two_owners,
                                {.topic = overlap.topic,
@@ -141,7 +141,7 @@ void find_two_owners(std::string_view group_id, const GroupHistory& history, Tim
             finding.numbers.push_back({"both_ms", both_ms});
         }
         if (const Readings readings = readings_of(history, late.member, overlap.topic, now); !readings.empty()) {
-            finding.condition += " It goes on reading, too: " + reading_text(history, readings);
+            finding.condition += " It also still reads: " + reading_text(history, readings);
             add_reading_numbers(readings, finding);
         }
         told.push_back(late.member);
@@ -167,9 +167,9 @@ void find_refused_commits(std::string_view group_id, const GroupHistory& history
     }
     Finding finding =
         make_finding(HazardId::commits_refused, {.group = std::string(group_id)},
-                     times(commits, "commit", "commits") + " in the group " + std::string(group_id) +
-                         " came by a generation, epoch or member id that is over, and were refused; the last one of " +
-                         name_of(member_at(history, last->member)) + " by " + std::to_string(last->claim) + ".",
+                     "The broker refused " + times(commits, "commit", "commits") + " in the group " + std::string(group_id) +
+                         " with an outdated generation, epoch or member id; the last one came from " +
+                         name_of(member_at(history, last->member)) + " with " + std::to_string(last->claim) + ".",
                      static_cast<std::int64_t>(commits));
     finding.numbers = {{"refused_commits", static_cast<std::int64_t>(commits)}, {"members", members}};
     found.push_back(std::move(finding));
@@ -199,8 +199,8 @@ void find_unrest(std::string_view group_id, const GroupHistory& history, Timesta
     }
     Finding finding = make_finding(
         HazardId::never_settles, {.group = std::string(group_id)},
-        "The group " + std::string(group_id) + " was not settled for " + std::to_string(GroupHistory::kCalmMs / 1000) +
-            " s at once for " + std::to_string(kRestlessMs / 1000) +
+        "The group " + std::string(group_id) + " was never stable for " + std::to_string(GroupHistory::kCalmMs / 1000) +
+            " s in a row during the last " + std::to_string(kRestlessMs / 1000) +
             " s or longer: " + times(unrest->rebalances, "rebalance", "rebalances") + ", " + causes_text(*unrest) + ".",
         static_cast<std::int64_t>(unrest->rebalances));
     finding.numbers = {{"rebalances", static_cast<std::int64_t>(unrest->rebalances)}, {"since_ms", unrest->since.value}};
@@ -230,7 +230,7 @@ void find_flapping(std::string_view group_id, const GroupHistory& history, Times
         }
         found.push_back(make_finding(HazardId::partitions_flap, {.topic = name, .group = std::string(group_id)},
                                      times(static_cast<std::uint64_t>(count), "partition", "partitions") + " of " + name +
-                                         " came back to the member of " + std::string(group_id) + " that had it before, " +
+                                         " returned to their previous owner in " + std::string(group_id) + " " +
                                          std::to_string(GroupHistory::kFlappingReturns) + " times in " +
                                          std::to_string(GroupHistory::kFlappingWindowMs / 60'000) + " minutes: " + named + ".",
                                      count));

@@ -36,7 +36,7 @@ void add_group(const GuardedGroup& group, std::vector<Blocker>& blockers) {
              group.group_id});
     } else if (!group.copartitioned_with.empty()) {
         blockers.push_back({HazardId::copartition_breaks,
-                            "group " + group.group_id + " reads it side by side with " + joined(group.copartitioned_with) +
+                            "group " + group.group_id + " reads it together with " + joined(group.copartitioned_with) +
                                 ", which has the same count and would not grow with it",
                             group.group_id});
     }
@@ -71,14 +71,14 @@ std::vector<Blocker> find_blockers(const GuardFacts& facts) {
         if (silent_ms < facts.quiet_ms) {
             blockers.push_back({HazardId::stale_producer,
                                 "producer " + (producer.client_id.empty() ? "without a client.id" : producer.client_id) + " at " +
-                                    producer.address + " wrote " + seconds(silent_ms) + " ago, " + seconds(facts.quiet_ms) +
+                                    producer.address + " wrote " + seconds(silent_ms) + " ago, but " + seconds(facts.quiet_ms) +
                                     " of silence are needed"});
         }
     }
     if (facts.has_records && facts.producers_known_for_ms < facts.quiet_ms) {
-        blockers.push_back({HazardId::stale_producer, "producers of it have been watched for " +
-                                                          seconds(facts.producers_known_for_ms) + ", " + seconds(facts.quiet_ms) +
-                                                          " of silence are needed"});
+        blockers.push_back({HazardId::stale_producer, "the broker has watched its producers for " +
+                                                          seconds(facts.producers_known_for_ms) + ", but " +
+                                                          seconds(facts.quiet_ms) + " of silence are needed"});
     }
     // Worst first; equally bad blockers stay in the order in which they were found.
     std::ranges::stable_sort(blockers, std::ranges::greater(),
@@ -95,14 +95,14 @@ std::string guard_refusal(const GuardFacts& facts, const std::vector<Blocker>& b
     if (blockers.size() > kSpelledBlockersMax) {
         text += "; and " + std::to_string(blockers.size() - kSpelledBlockersMax) + " more";
     }
-    return text + ". To grow all the same, repeat the request within " + std::to_string(kConfirmationMs / 1000) +
+    return text + ". To grow anyway, repeat the request within " + std::to_string(kConfirmationMs / 1000) +
            " s or set partita.expansion.guard.override=true on the topic. See " + std::string(kExpansionGuide) + ".";
 }
 
 std::string internal_topic_refusal(std::string_view topic) {
     return "Topic " + std::string(topic) +
-           " belongs to the broker: what is in it is found by a hash modulo its partition count, so growing it loses "
-           "groups and transactions (" +
+           " belongs to the broker, which finds its content by a hash modulo its partition count: growing it loses groups and "
+           "transactions (" +
            to_string(HazardId::internal_topic) + "). Only mode faithful (partita.expansion.mode) lets it grow.";
 }
 
@@ -112,7 +112,7 @@ std::optional<std::string> fence_refusal(std::string_view topic, std::int32_t ol
                                step(old_count, new_count) + " partitions is refused: ";
     if (const auto better = nearest_better_target(old_count, new_count)) {
         return prefix + std::to_string(new_count) + " is not a multiple of " + std::to_string(old_count) +
-               ", so keys would move between old partitions, which cannot be fenced. Take " + std::to_string(*better) +
+               ", so keys would move between old partitions, which cannot be fenced. Use " + std::to_string(*better) +
                " instead. See " + std::string(kExpansionGuide) + ".";
     }
     if (new_count % old_count != 0) {
@@ -120,8 +120,8 @@ std::optional<std::string> fence_refusal(std::string_view topic, std::int32_t ol
     }
     if (window_is_open) {
         return prefix +
-               "producers may not all know of the expansion before it yet, and a new partition can wait for "
-               "one parent only. Try again when its window has closed (partita.expansion.window.ms).";
+               "some producers may not know of the previous expansion yet, and a new partition can wait for only one parent. Try "
+               "again when the window of that expansion has closed (partita.expansion.window.ms).";
     }
     return std::nullopt;
 }

@@ -103,7 +103,7 @@ bool was_nothing_read(const ScanFacts& scan) { return scan.records == 0 && !scan
 
 std::string reads(const Plan& plan) {
     std::string text = counted(plan.scanned->records, "record");
-    return plan.scanned->is_complete ? "all " + text : "the " + text + " that were read";
+    return "the " + text + (plan.scanned->is_complete ? "" : " that were read");
 }
 
 }  // namespace
@@ -130,23 +130,23 @@ void conclude(Plan& plan) {
     }
     if (!plan.scanned) {
         plan.verdict = Verdict::unknown;
-        plan.summary = "the log was not read, so nothing is said of its keys";
+        plan.summary = "the log was not read, so its keys are unknown";
         return;
     }
     if (keys_unexplained) {
         plan.verdict = Verdict::unknown;
-        plan.summary = "the records have keys, and how producers place them is not known: " + plan.partitioner_explained;
+        plan.summary = "the records have keys, but their placement is unknown: " + plan.partitioner_explained;
         return;
     }
     if (damaged) {
         plan.verdict = Verdict::unknown;
         plan.summary = counted(plan.scanned->damaged_batches, "batch") + " could not be read (" + plan.scanned->first_damage +
-                       "), so what they hold is not known";
+                       "), so their records are unknown";
         return;
     }
     if (was_nothing_read(*plan.scanned)) {
         plan.verdict = Verdict::unknown;
-        plan.summary = "no record was read, and the log holds others";
+        plan.summary = "no record was read, but the log holds some";
         return;
     }
     if (worst == Severity::warn) {
@@ -157,7 +157,7 @@ void conclude(Plan& plan) {
         return;
     }
     plan.verdict = Verdict::safe;
-    plan.summary = "nothing of " + reads(plan) + " is put at risk";
+    plan.summary = "none of " + reads(plan) + " is at risk";
 }
 
 std::string_view to_string(Verdict verdict) {
@@ -186,7 +186,7 @@ std::optional<std::string> target_problem(std::string_view topic, std::int32_t o
     }
     if (new_count < old_count) {
         return name + " has " + counted(old_count, "partition") + ", and a count never shrinks: " + std::to_string(new_count) +
-               " is no expansion";
+               " is not an expansion";
     }
     if (new_count > kPlanCountMax) {
         return "a plan is made for at most " + std::to_string(kPlanCountMax) + " partitions, not for " +

@@ -31,11 +31,11 @@ void backlog(const PlanView& view, const GroupFacts& group, const PlannedGroup& 
         if (moved.records == 0) {
             return;
         }
-        Finding finding = make_finding(HazardId::backlog_inversion, view.about_group(group),
-                                       "group " + group.group_id + " has not read " + counted(unread, "record") + ", and " +
-                                           counted(moved, "record") +
-                                           " of these have keys that move: newer records of the same keys can be read first",
-                                       moved.records);
+        Finding finding = make_finding(
+            HazardId::backlog_inversion, view.about_group(group),
+            "group " + group.group_id + " has not read " + counted(unread, "record") + ", and " + counted(moved, "record") +
+                " of these have keys that move: the group can read newer records of the same keys first",
+            moved.records);
         finding.numbers = {
             {"backlog_records", unread.records}, {"moved_backlog_records", moved.records}, {"is_exact", moved.is_exact ? 1 : 0}};
         findings.push_back(std::move(finding));
@@ -47,7 +47,7 @@ void backlog(const PlanView& view, const GroupFacts& group, const PlannedGroup& 
     }
     Finding finding = make_finding(HazardId::backlog_inversion, view.about_group(group),
                                    "group " + group.group_id + " has not read " + counted(unread, "record") +
-                                       "; how many of them have keys that move is not known here",
+                                       "; the number of them with keys that move is unknown",
                                    unread.records);
     finding.numbers = {{"backlog_records", unread.records}, {"is_exact", unread.is_exact ? 1 : 0}};
     findings.push_back(std::move(finding));
@@ -57,11 +57,10 @@ void first_records(const PlanView& view, const GroupFacts& group, std::vector<Fi
     if (view.topic.seeds_offsets || (group.members.empty() && !has_commits(group))) {
         return;
     }
-    Finding finding = make_finding(
-        HazardId::latest_loses_first_records, view.about_group(group),
-        "group " + group.group_id +
-            " will have no committed offset for the new partitions: with auto.offset.reset=latest it skips what is written "
-            "there before it looks, with none it stops");
+    Finding finding = make_finding(HazardId::latest_loses_first_records, view.about_group(group),
+                                   "group " + group.group_id +
+                                       " will have no committed offset for the new partitions: with auto.offset.reset=latest it "
+                                       "skips records written there before it looks, with none it stops");
     // The plan cannot see what clients have configured, so this is a risk and not a proof.
     finding.severity = warn;
     findings.push_back(std::move(finding));
@@ -130,7 +129,7 @@ void streams(const PlanView& view, const GroupFacts& group, std::vector<Finding>
                                     static_cast<std::int64_t>(group.internal_topics.size())));
     findings.push_back(make_finding(
         HazardId::partition_state_lost, view.about_group(group),
-        "Kafka Streams application " + group.group_id + " keeps state by partition: keys that move find theirs empty"));
+        "Kafka Streams application " + group.group_id + " keeps state by partition: keys that move start with empty state"));
 }
 
 void copartition(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {
@@ -155,7 +154,7 @@ void copartition(const PlanView& view, const GroupFacts& group, std::vector<Find
         list += ", and maybe others";
     }
     Finding finding = make_finding(HazardId::copartition_breaks, view.about_group(group),
-                                   "group " + group.group_id + " reads side by side, partition by partition, " +
+                                   "group " + group.group_id + " reads it, partition by partition, together with " +
                                        (count == 1 ? "a topic" : "topics") + " of another count than " +
                                        std::to_string(view.topic.new_count) + " (" + list + "): a join by key breaks",
                                    count);
@@ -186,9 +185,8 @@ void external_offsets(const PlanView& view, const GroupFacts& group, std::vector
         return;
     }
     findings.push_back(make_finding(HazardId::external_offsets, view.about_group(group),
-                                    "by its name group " + group.group_id + " is of " + std::string(engine) +
-                                        ", which keeps offsets of its own: what is committed here does not tell what it "
-                                        "has read"));
+                                    "group " + group.group_id + " is by its name of " + std::string(engine) +
+                                        ", which keeps its own offsets: committed offsets do not show its progress"));
 }
 
 void mirror(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {
@@ -197,9 +195,9 @@ void mirror(const PlanView& view, const GroupFacts& group, std::vector<Finding>&
         return;
     }
     findings.push_back(make_finding(HazardId::mirrors, view.about_group(group),
-                                    "by its name group " + group.group_id + " is of " + std::string(program) +
+                                    "group " + group.group_id + " is by its name of " + std::string(program) +
                                         ": the copy keeps " + std::to_string(view.topic.old_count) +
-                                        " partitions until that notices"));
+                                        " partitions until the program notices"));
 }
 
 void seeds(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {
@@ -208,8 +206,8 @@ void seeds(const PlanView& view, const GroupFacts& group, std::vector<Finding>& 
     }
     const std::int64_t partitions = view.topic.new_count - view.topic.old_count;
     Finding finding = make_finding(HazardId::seeded_offsets, view.about_group(group),
-                                   "group " + group.group_id + " will be given offset 0 in " +
-                                       counted(partitions, "new partition") + ", for it reads the topic",
+                                   "group " + group.group_id + " will get offset 0 in " + counted(partitions, "new partition") +
+                                       ", because it reads the topic",
                                    partitions);
     finding.numbers = {{"partitions", partitions}};
     findings.push_back(std::move(finding));

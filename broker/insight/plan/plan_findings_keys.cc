@@ -78,7 +78,7 @@ void keys_shuffle(const PlanView& view, std::vector<Finding>& findings) {
     }
     std::string condition = std::to_string(view.topic.old_count) + " does not divide " + std::to_string(view.topic.new_count) +
                             ": " + to_percent(view.lineage.old_to_old_share()) +
-                            " of evenly hashed keys go from one old partition to another, which wins no balance";
+                            " of evenly hashed keys move from one old partition to another, which gains no balance";
     if (view.has_moves()) {
         condition += "; here it is " + about(view) + counted(keys, "distinct key");
     }
@@ -88,7 +88,7 @@ void keys_shuffle(const PlanView& view, std::vector<Finding>& findings) {
         add_moving_examples(view, finding, [&](const KeyCensus::Move& move) { return move.to.value < view.topic.old_count; });
     }
     if (target) {
-        finding.advice = "Choose " + std::to_string(*target) + " instead, and go there in one step.";
+        finding.advice = "Choose " + std::to_string(*target) + " instead, and expand to it in one step.";
     }
     findings.push_back(std::move(finding));
 }
@@ -104,8 +104,8 @@ void replay(const PlanView& view, std::vector<Finding>& findings) {
     }
     const bool expires = view.topic.is_deleted_by_age && view.topic.retention_ms >= 0;
     std::string condition = counted(moved, "record") +
-                            " of keys that move stay in their old partitions, so whoever reads from before the expansion meets "
-                            "the two halves of a key in no order; ";
+                            " of keys that move stay in their old partitions, so a reader that starts before the expansion reads "
+                            "the two halves of a key in no order;  ";
     if (!expires) {
         condition += "they never expire here";
     } else {
@@ -136,8 +136,8 @@ void mixed_partitioners(const PlanView& view, std::vector<Finding>& findings) {
     }
     if (evidence.kind == PlacementKind::one_partition) {
         Finding finding = make_finding(HazardId::mixed_partitioners, view.about_topic(),
-                                       "with one partition every partitioner agrees; from two on they part, and nothing "
-                                       "here tells which ones write to the topic");
+                                       "with one partition every partitioner agrees; with more they differ, and no evidence "
+                                       "shows which ones write to the topic");
         finding.severity = warn;
         finding.title = kMayPart;
         findings.push_back(std::move(finding));
@@ -150,7 +150,7 @@ void mixed_partitioners(const PlanView& view, std::vector<Finding>& findings) {
     Finding finding = make_finding(HazardId::mixed_partitioners, view.about_topic(),
                                    counts + " " + id(*evidence.family) + " and " + to_string(parting) +
                                        " place every key alike, at " + std::to_string(view.topic.new_count) +
-                                       " they do not: producers of both kinds would part, and the numbers here are those of " +
+                                       " they do not: producers of both kinds would differ, and the numbers here are for " +
                                        id(*evidence.family));
     // This is a possibility, not a proof: perhaps all producers are of one kind.
     finding.severity = warn;
@@ -237,7 +237,7 @@ void compacted_orphans(const PlanView& view, std::vector<Finding>& findings) {
         }
         Finding finding = make_finding(HazardId::compacted_orphans, view.about_topic(),
                                        "the topic is compacted: the last values of keys that move stay in their old "
-                                       "partitions for ever; which keys is not known here",
+                                       "partitions for ever; the keys are unknown",
                                        0);
         findings.push_back(std::move(finding));
         return;
@@ -267,8 +267,8 @@ void compacted_orphans(const PlanView& view, std::vector<Finding>& findings) {
     }
     finding.count = orphans << keys.halvings();
     finding.condition = "the topic is compacted, and " + about(view) + counted(finding.count, "key") +
-                        " with a live value will be written to another partition: the old value is never compacted away, "
-                        "and a tombstone will not reach it";
+                        " with a live value will be written to another partition: compaction never removes the old value, and a "
+                        "tombstone will not reach it";
     finding.numbers = {{"orphaned_keys", finding.count}};
     findings.push_back(std::move(finding));
 }

@@ -23,7 +23,7 @@ void internal(const PlanView& view, std::vector<Finding>& findings) {
         return;
     }
     findings.push_back(make_finding(HazardId::internal_topic, view.about_topic(),
-                                    view.topic.name + " is Kafka's own: coordinators are found by hash over its partition "
+                                    view.topic.name + " is Kafka's own: clients find coordinators by a hash over its partition "
                                                       "count, so groups and transactions would lose their state"));
 }
 
@@ -37,9 +37,9 @@ void single_partition(const PlanView& view, std::vector<Finding>& findings) {
             make_finding(HazardId::single_partition_topic, view.about_group(*connect),
                          "Kafka Connect (group " + connect->group_id + ") reads this compacted topic of one partition"));
     } else if (has_single_partition_name(view.topic.name)) {
-        findings.push_back(make_finding(HazardId::single_partition_topic, view.about_topic(),
-                                        "the name says that an application keeps a log of configuration or schemas here, "
-                                        "which needs exactly one partition"));
+        findings.push_back(make_finding(
+            HazardId::single_partition_topic, view.about_topic(),
+            "by its name, the topic is an application's log of configuration or schemas, which needs exactly one partition"));
     }
 }
 
@@ -55,8 +55,8 @@ void connect_state(const PlanView& view, std::vector<Finding>& findings) {
         return;
     }
     findings.push_back(make_finding(HazardId::connect_state, view.about_topic(),
-                                    "the name says that Kafka Connect keeps offsets or status here, the last value of each key: "
-                                    "after a restart the one in the old partition may be read last"));
+                                    "by its name, the topic holds Kafka Connect's offsets or status, the last value of each key: "
+                                    "after a restart Connect may read the value in the old partition last"));
 }
 
 void mirrors(const PlanView& view, std::vector<Finding>& findings) {
@@ -91,9 +91,9 @@ void choosing_producers(const PlanView& view, std::vector<Finding>& findings) {
     if (count > kNamed) {
         names += " and " + std::to_string(count - kNamed) + " more";
     }
-    Finding finding =
-        make_finding(HazardId::new_partitions_unused, view.about_topic(),
-                     names + ": new partitions get nothing from it unless its code says so", static_cast<std::int64_t>(count));
+    Finding finding = make_finding(HazardId::new_partitions_unused, view.about_topic(),
+                                   names + ": such a producer uses new partitions only if its code chooses them",
+                                   static_cast<std::int64_t>(count));
     finding.numbers = {{"producers", static_cast<std::int64_t>(count)}};
     findings.push_back(std::move(finding));
 }
@@ -103,11 +103,11 @@ void idempotent_producers(const PlanView& view, std::vector<Finding>& findings) 
     if (count == 0) {
         return;
     }
-    findings.push_back(make_finding(HazardId::idempotent_producers, view.about_topic(),
-                                    counted(count, "producer") + " seen lately " + (count == 1 ? "is" : "are") +
-                                        " idempotent: sequences are kept by partition, begin with 0 in new ones, and a retry "
-                                        "stays where it was",
-                                    count));
+    findings.push_back(make_finding(
+        HazardId::idempotent_producers, view.about_topic(),
+        counted(count, "producer") + " seen lately " + (count == 1 ? "is" : "are") +
+            " idempotent: it keeps sequences per partition, begins with 0 in new ones, and retries in the same partition",
+        count));
 }
 
 void streams_internal(const PlanView& view, std::vector<Finding>& findings) {
@@ -117,7 +117,7 @@ void streams_internal(const PlanView& view, std::vector<Finding>& findings) {
     Finding finding = make_finding(HazardId::streams_internal_topic, view.about_topic(),
                                    view.topic.owning_application
                                        ? "it is an internal topic of Kafka Streams application " + *view.topic.owning_application
-                                       : "the name is that of a Kafka Streams internal topic; no such application is known here");
+                                       : "the name is that of a Kafka Streams internal topic; its application is unknown here");
     if (!view.topic.owning_application) {
         finding.severity = warn;
     }
@@ -150,7 +150,7 @@ void transactions(const PlanView& view, std::vector<Finding>& findings) {
 void history(const PlanView& view, std::vector<Finding>& findings) {
     if (!view.topic.is_history_known) {
         findings.push_back(
-            make_finding(HazardId::no_history, view.about_topic(), "it is not recorded whether and when the topic grew before"));
+            make_finding(HazardId::no_history, view.about_topic(), "no record shows whether and when the topic grew before"));
     }
 }
 

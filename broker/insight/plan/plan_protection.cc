@@ -20,7 +20,7 @@ void soften(Finding& finding, Protection protection) {
     if (finding.id == HazardId::keys_move) {
         finding.condition += protection == Protection::fenced
                                  ? "; mode fenced keeps their order for groups"
-                                 : "; nobody has anything left to read of them, so their order is kept";
+                                 : "; no group has records of them left to read, so their order is kept";
         finding.severity = Severity::info;
     } else if (finding.id == HazardId::replay_inversion) {
         // The finding warns people who rewind a group on purpose. Groups do not rewind as they are.
@@ -45,7 +45,7 @@ void add_active_producers(Plan& plan, const ProtectionFacts& facts) {
         least_silent_ms = std::min(least_silent_ms, producer.silent_ms);
         is_any_open |= !producer.is_closed;
         if (++count <= kNamed) {
-            names += (names.empty() ? "" : ", ") + producer.name + (producer.is_closed ? " (disconnected since)" : "");
+            names += (names.empty() ? "" : ", ") + producer.name + (producer.is_closed ? " (disconnected)" : "");
         }
     }
     if (count == 0) {
@@ -54,12 +54,12 @@ void add_active_producers(Plan& plan, const ProtectionFacts& facts) {
     if (count > kNamed) {
         names += " and " + std::to_string(count - kNamed) + " more";
     }
-    const std::string they = count == 1 ? "it" : "they";
-    const std::string until = is_any_open ? "until " + they + (count == 1 ? " learns" : " learn") + " the new count, what " + they
-                                          : "should " + they + " come back with the old count, what " + they;
+    const std::string condition = is_any_open  ? count == 1 ? "until it learns the new count" : "until they learn the new count"
+                                  : count == 1 ? "if it comes back with the old count"
+                                               : "if they come back with the old count";
     Finding finding = make_finding(HazardId::stale_producer, {.topic = plan.topic},
-                                   names + " wrote keys " + std::to_string(least_silent_ms / 1000) + " s ago: " + until +
-                                       (count == 1 ? " writes" : " write") + " can be overtaken",
+                                   names + " wrote keys " + std::to_string(least_silent_ms / 1000) + " s ago: " + condition +
+                                       ", newer records can overtake " + (count == 1 ? "its" : "their") + " records",
                                    static_cast<std::int64_t>(count));
     finding.title = "producers will use the old count for a while";
     finding.numbers = {{"producers", static_cast<std::int64_t>(count)}};
@@ -75,9 +75,9 @@ void add_active_producers(Plan& plan, const ProtectionFacts& facts) {
 /// used keys.
 void doubt(Plan& plan) {
     plan.verdict = Verdict::unknown;
-    plan.summary = "records of it were deleted, and who wrote keys within the last minute is not known";
+    plan.summary = "records of the topic were deleted, and its producers of keys within the last minute are unknown";
     plan.unknown_facts.push_back(
-        "whether producers of keys are active: they have been watched for less than a minute (the broker has just started, or "
+        "whether producers of keys are active: the broker has watched them for less than a minute (it has just started, or "
         "partita.detection.enable is off)");
 }
 
@@ -99,7 +99,7 @@ void add_refusals(Plan& plan, const ProtectionFacts& facts) {
         standing->condition +=
             (standing->condition.empty() ? "" : "; ") + ("the topic's mode refuses to grow it now: " + refusal.reason);
         standing->severity = Severity::block;
-        standing->title = "the broker refuses it now";
+        standing->title = "the broker refuses the growth now";
     }
 }
 

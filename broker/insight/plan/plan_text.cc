@@ -67,7 +67,7 @@ void write_head(const ordered_json& plan, std::string& out) {
                size_of(moved, "bytes") + " (" + to_percent(real(moved, "byte_share")) + "); " +
                grouped(number(moved, "keys_among_old")) + " keys between old partitions\n";
     } else {
-        out += "  moved        not known; " + to_percent(real(plan, "expected_key_share")) + " of evenly hashed keys would\n";
+        out += "  moved        unknown; " + to_percent(real(plan, "expected_key_share")) + " of evenly hashed keys would\n";
     }
     const ordered_json& better = list(plan, "better_targets");
     if (!better.empty()) {
@@ -108,7 +108,7 @@ void write_partitions(const ordered_json& plan, std::string& out) {
     }
     if (partitions.size() > kShownPartitionsMax) {
         out += right("...", kWidth) + "  and " + std::to_string(partitions.size() - kShownPartitionsMax) +
-               " more (--json has all)\n";
+               " more (--json shows all)\n";
     }
 }
 
@@ -128,11 +128,11 @@ void write_findings(const ordered_json& plan, std::string& out) {
         out += "  > " + text(finding, "advice") + "\n";
     }
     if (findings.size() > kShownFindingsMax) {
-        out += "\nand " + std::to_string(findings.size() - kShownFindingsMax) + " more findings (--json has all)\n";
+        out += "\nand " + std::to_string(findings.size() - kShownFindingsMax) + " more findings (--json shows all)\n";
     }
     for (const ordered_json& unknown : list(plan, "unknown")) {
         if (unknown.is_string()) {
-            out += "\nnot known: " + unknown.get<std::string>() + "\n";
+            out += "\nunknown: " + unknown.get<std::string>() + "\n";
         }
     }
 }

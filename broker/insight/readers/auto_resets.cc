@@ -500,11 +500,10 @@ void AutoResets::find_skips(const std::string& topic, const ReaderFacts& facts, 
             HazardId::latest_loses_first_records, {.topic = topic, .group = group, .client_id = lost.example->client.client_id},
             "group " + group + " never read " + the_first(lost.records) + " of " + counted(lost.partitions, "new partition") +
                 ": it had no committed offset there and began " +
-                (lost.by_time.records == 0 ? "at the end"
-                 : lost.by_time == lost.records
-                     ? "at a time that it asked for, as auto.offset.reset=by_duration does"
-                     : "at the end, or, which left out " + how_many(lost.by_time) +
-                           " of them, at a time that it asked for, as auto.offset.reset=by_duration does") +
+                (lost.by_time.records == 0      ? "at the end"
+                 : lost.by_time == lost.records ? "at a requested time, as auto.offset.reset=by_duration does"
+                                                : "at the end or, for " + how_many(lost.by_time) +
+                                                      " of them, at a requested time, as auto.offset.reset=by_duration does") +
                 " (" + to_string(lost.example->client) + ")",
             lost.records.records);
         // Such a group has said itself that it wants no older records.
@@ -553,13 +552,13 @@ void AutoResets::find_ambiguous_skips(const std::string& topic, const ReaderFact
                                         .group = lost.groups.size() == 1 ? lost.groups.front() : "",
                                         .client_id = client.client_id,
                                         .client_address = client.address},
-                                       "a client called " + to_string(client) + " began behind " + the_first(records) + " of " +
+                                       "a client called " + to_string(client) + " began after " + the_first(records) + " of " +
                                            counted(partitions, "new partition") + ": it is one of " + names(lost.groups) +
                                            ", or a reader in no group that shares the name",
                                        records.records);
         finding.severity = Severity::warn;
         finding.advice =
-            "Give each application a client.id of its own; on the broker's machine, let the broker see whose sockets they are.";
+            "Give each application its own client.id; on the broker's machine, let the broker see which process owns a socket.";
         finding.numbers = numbers_of(records, partitions);
         findings.push_back(std::move(finding));
     }

@@ -249,11 +249,11 @@ void Inversions::find(const std::string& topic, const ReaderFacts& facts, const 
         if (finding.count == 0) {
             continue;
         }
-        finding.condition =
-            "group " + finding.subject.group + " was through with newer records of " + counted(finding.count, "key") +
-            " before older ones: it had committed " + topic + "-" + std::to_string(first.to.value) + " beyond offset " +
-            std::to_string(first.later.value) + " and " + topic + "-" + std::to_string(first.from.value) + " not beyond " +
-            std::to_string(first.earlier.value) + (uncounted_ > 0 ? ", and there were more than could be counted" : "");
+        finding.condition = "group " + finding.subject.group + " finished newer records of " + counted(finding.count, "key") +
+                            " before older ones: it had committed " + topic + "-" + std::to_string(first.to.value) +
+                            " beyond offset " + std::to_string(first.later.value) + ", but " + topic + "-" +
+                            std::to_string(first.from.value) + " not beyond " + std::to_string(first.earlier.value) +
+                            (uncounted_ > 0 ? "; further keys were not counted" : "");
         finding.numbers = {{"keys", finding.count}};
         findings.push_back(std::move(finding));
     }

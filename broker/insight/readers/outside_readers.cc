@@ -92,7 +92,7 @@ void find_replay(const std::string& topic, const ReaderFacts& facts, const Outsi
         make_finding(HazardId::replay_inversion, subject_of(topic, reader),
                      name_of(reader) + " began, in no group, " + counted(records, "record") + " before the growth from " +
                          std::to_string(growth->old_count) + " to " + std::to_string(facts.last_growth().new_count) +
-                         ": what came before it and after it of a key that moved is read in no order",
+                         ": it reads the records of a moved key from before and after the growth in no order",
                      records.records);
     finding.numbers = {{"records_of_earlier_epochs", records.records}, {"is_exact", records.is_exact ? 1 : 0}};
     findings.push_back(std::move(finding));
@@ -134,7 +134,7 @@ void find_external_offsets(const std::string& topic, const ReaderFacts& facts, c
     findings.push_back(
         make_finding(HazardId::external_offsets, subject_of(topic, reader),
                      name_of(reader) + (engine.empty() ? "" : ", by its name " + std::string(engine) + ",") +
-                         " reads new partitions in no group: what it has read, and where it began in them, is not known here"));
+                         " reads new partitions in no group: its progress and its start in them are unknown here"));
 }
 
 // H48: a client reads in no group and has a name that programs use that copy topics. Ends when it stops reading.
@@ -144,12 +144,12 @@ void find_mirror(const std::string& topic, const ReaderFacts& facts, const Outsi
     if (program.empty()) {
         return;
     }
-    findings.push_back(make_finding(
-        HazardId::mirrors, subject_of(topic, reader),
-        name_of(reader) + " is by its name of " + std::string(program) +
-            (reads_new(reader, facts) ? ", and reads the new partitions"
-                                      : ", and reads none of the new partitions: the copy has " +
-                                            std::to_string(facts.growths.front().old_count) + " as long as it does not")));
+    findings.push_back(
+        make_finding(HazardId::mirrors, subject_of(topic, reader),
+                     name_of(reader) + " is by its name of " + std::string(program) +
+                         (reads_new(reader, facts) ? ", and reads the new partitions"
+                                                   : ", and reads none of the new partitions: the copy keeps " +
+                                                         std::to_string(facts.growths.front().old_count) + " until it does")));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ TEST(CapacityFindings, SayFromWhatToWhatAndWhoDidIt) {
     const Finding set = capacity_changed({.units_before = 0, .units = 1});
     EXPECT_EQ(set.id, HazardId::capacity_changed);
     EXPECT_EQ(set.severity, Severity::info);
-    EXPECT_EQ(set.condition, "Capacity went from no limit to 1 unit, as was set.");
+    EXPECT_EQ(set.condition, "Capacity went from no limit to 1 unit, by a request.");
     EXPECT_EQ(set.numbers, (std::vector<FindingNumber>{{"units_before", 0}, {"units", 1}, {"automatic", 0}}));
     const Finding raised = capacity_changed({.units_before = 1, .units = 3, .is_automatic = true});
     EXPECT_EQ(

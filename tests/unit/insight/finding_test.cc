@@ -73,7 +73,7 @@ TEST(FindingJson, HasTheDocumentedMembers) {
     finding.numbers.push_back({"backlog_records", 1200});
     finding.add_example("user-42", PartitionIndex{3}, PartitionIndex{9});
     EXPECT_EQ(finding_json(finding, KeyStyle::text).dump(),
-              R"({"id":"H03","title":"a backlog will be overtaken","severity":"block",)"
+              R"({"id":"H03","title":"newer records will overtake a backlog","severity":"block",)"
               R"("subject":{"topic":"orders","group":"billing"},"condition":"late","count":1200,)"
               R"("numbers":{"backlog_records":1200},"examples":[{"key":"user-42","from":3,"to":9}],)"
               R"("advice":"Let the groups read up to the end first, or expand in fenced mode."})");

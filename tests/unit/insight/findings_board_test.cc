@@ -191,7 +191,7 @@ TEST(FindingsBoard, TheOverflowIsAsBadAsTheWorstThatHasNoPlace) {
     EXPECT_EQ(overflow.finding.severity, Severity::block);
     EXPECT_EQ(overflow.finding.count, 3);
     EXPECT_EQ(overflow.finding.condition,
-              "3 findings hold and are not shown (2 of severity block, 1 warn, 0 info): 2000 are kept, the worst ones");
+              "3 findings hold and are not shown (2 of severity block, 1 warn, 0 info): the broker keeps the worst 2000");
 }
 
 // Opened and closed alternate for each finding, whatever observers say, and sequences are dense. The open findings are those that

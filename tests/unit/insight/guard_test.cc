@@ -86,7 +86,7 @@ TEST(Guard, RefusalSaysWhyAndHowToDoItAllTheSame) {
     facts.groups.push_back({.group_id = "billing", .unread = {.records = 1}});
     EXPECT_EQ(guard_refusal(facts, find_blockers(facts)),
               "Topic orders is guarded (partita.expansion.mode), and growing from 6 to 12 partitions is refused: group "
-              "billing has not read 1 record (H03). To grow all the same, repeat the request within 60 s or set "
+              "billing has not read 1 record (H03). To grow anyway, repeat the request within 60 s or set "
               "partita.expansion.guard.override=true on the topic. See docs/expansion.md.");
 }
 
@@ -102,9 +102,9 @@ TEST(Guard, FenceNeedsAMultipleAndNamesTheNearest) {
     EXPECT_EQ(fence_refusal("orders", 6, 12, false), std::nullopt);
     EXPECT_EQ(fence_refusal("orders", 6, 8, false),
               "Topic orders is fenced (partita.expansion.mode), and growing from 6 to 8 partitions is refused: 8 is not a "
-              "multiple of 6, so keys would move between old partitions, which cannot be fenced. Take 12 instead. See "
+              "multiple of 6, so keys would move between old partitions, which cannot be fenced. Use 12 instead. See "
               "docs/expansion.md.");
-    EXPECT_THAT(*fence_refusal("orders", 6, 19, false), HasSubstr("Take 18 instead"));
+    EXPECT_THAT(*fence_refusal("orders", 6, 19, false), HasSubstr("Use 18 instead"));
     EXPECT_THAT(*fence_refusal("orders", 6, 12, true), HasSubstr("partita.expansion.window.ms"));
 }
 

@@ -126,7 +126,7 @@ TEST(PlanRun, ANamedPartitionerIsTaken) {
     const auto outcome = run_plan(source.facts(12), source, options, nullptr);
     ASSERT_TRUE(outcome.has_value());
     EXPECT_EQ(outcome->plan.partitioner, "crc32-uns");
-    EXPECT_THAT(outcome->plan.partitioner_explained, HasSubstr("named by the request"));
+    EXPECT_THAT(outcome->plan.partitioner_explained, HasSubstr("given by the request"));
 }
 
 TEST(PlanRun, ReadsTheNewestRecordsWhenLimited) {

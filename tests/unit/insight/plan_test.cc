@@ -187,7 +187,7 @@ TEST(Plan, FindsEachFamilyFromItsPlacements) {
 TEST(Plan, SaysWhenFamiliesPartAtTheNewCount) {
     const Plan parting = random_world(8, 12, 1).plan();
     EXPECT_EQ(parting.partitioner, "murmur2-pos");
-    EXPECT_THAT(parting.partitioner_explained, HasSubstr("at 12 they part"));
+    EXPECT_THAT(parting.partitioner_explained, HasSubstr("at 12 they differ"));
     ASSERT_NE(find(parting, HazardId::mixed_partitioners), nullptr);
     EXPECT_EQ(find(parting, HazardId::mixed_partitioners)->severity, Severity::warn);
     const Plan together = random_world(8, 16, 1).plan();
@@ -241,7 +241,7 @@ TEST(Plan, KeysThatKeepPartitionsNobodyKnowsAreCalledChosen) {
     }
     const Plan plan = world.plan();
     EXPECT_EQ(plan.partitioner, "explicit-or-custom");
-    EXPECT_THAT(plan.partitioner_explained, HasSubstr("100 of 100 that came again kept their partition"));
+    EXPECT_THAT(plan.partitioner_explained, HasSubstr("100 of 100 repeated keys kept their partition"));
     EXPECT_EQ(plan.verdict, Verdict::unknown) << "where such a producer puts them after the growth is its own business";
     EXPECT_EQ(plan.moved, std::nullopt);
 }
@@ -381,7 +381,7 @@ TEST(ProtectedPlan, ADrainedGuardedTopicIsSafe) {
     protect_plan(plan, {.protection = Protection::guarded, .producers = {{"shop (/10.0.0.1)", 31'000}}});
     EXPECT_EQ(plan.verdict, Verdict::safe) << plan.summary;
     EXPECT_EQ(find(plan, HazardId::keys_move)->severity, Severity::info);
-    EXPECT_THAT(find(plan, HazardId::keys_move)->condition, HasSubstr("nobody has anything left to read of them"));
+    EXPECT_THAT(find(plan, HazardId::keys_move)->condition, HasSubstr("no group has records of them left to read"));
 }
 
 TEST(ProtectedPlan, WhatTheGuardRefusesBlocks) {
@@ -391,7 +391,7 @@ TEST(ProtectedPlan, WhatTheGuardRefusesBlocks) {
                         .refusals = {{HazardId::stale_producer, "producer shop at /10.0.0.7 wrote 2.1 s ago"}}});
     EXPECT_EQ(plan.verdict, Verdict::blocked);
     EXPECT_EQ(plan.findings.front().id, HazardId::stale_producer) << "the worst first";
-    EXPECT_EQ(title_of(plan.findings.front()), "the broker refuses it now");
+    EXPECT_EQ(title_of(plan.findings.front()), "the broker refuses the growth now");
     EXPECT_THAT(plan.findings.front().condition, HasSubstr("producer shop at /10.0.0.7 wrote 2.1 s ago"));
     EXPECT_EQ(find(plan, HazardId::keys_move)->severity, Severity::warn) << "not drained";
 }
@@ -446,13 +446,13 @@ TEST(ProtectedPlan, IsNotSafeWhileKeyedProducersAreActive) {
     protect_plan(plan, {.producers = {{"shop (/10.0.0.1)", 4'000}}});
     EXPECT_EQ(plan.verdict, Verdict::findings);
     EXPECT_EQ(find(plan, HazardId::stale_producer)->condition,
-              "shop (/10.0.0.1) wrote keys 4 s ago: until it learns the new count, what it writes can be overtaken");
+              "shop (/10.0.0.1) wrote keys 4 s ago: until it learns the new count, newer records can overtake its records");
     Plan left = World(6, 12).plan();
     protect_plan(left, {.producers = {{"shop (/10.0.0.1)", 4'000, true}, {"till (/10.0.0.2)", 2'000, true}}});
     EXPECT_EQ(left.verdict, Verdict::findings) << "they may be back";
     EXPECT_EQ(find(left, HazardId::stale_producer)->condition,
-              "shop (/10.0.0.1) (disconnected since), till (/10.0.0.2) (disconnected since) wrote keys 2 s ago: should they come "
-              "back with the old count, what they write can be overtaken");
+              "shop (/10.0.0.1) (disconnected), till (/10.0.0.2) (disconnected) wrote keys 2 s ago: if they come back with the "
+              "old count, newer records can overtake their records");
 }
 
 TEST(ProtectedPlan, IsNotSafeWhereNobodyKnowsWhoWroteWhatIsDeleted) {

@@ -291,9 +291,10 @@ TEST_F(Claims, WhoWritesCheckpointsAfterATheftIsASecondOwner) {
     const auto found = insight::ownership_findings("billing", history(), store.now.wall);
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found.front().id, insight::HazardId::two_owners);
-    EXPECT_THAT(found.front().condition,
-                ::testing::HasSubstr("web-1 of 10.0.0.7 (member web-1) has lost its claim in billing (stolen), and goes on: it "
-                                     "committed offset 99 of orders 0, which web-2 of 10.0.0.7 (member web-2) had for 40 ms"));
+    EXPECT_THAT(
+        found.front().condition,
+        ::testing::HasSubstr("web-1 of 10.0.0.7 (member web-1) has lost its claim in billing (stolen), but continues: it tried "
+                             "to commit offset 99 of orders 0, which web-2 of 10.0.0.7 (member web-2) had owned for 40 ms"));
 }
 
 TEST_F(Claims, WhoIsLateAfterAFairTakeoverRaisesNoFinding) {
