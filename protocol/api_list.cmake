@@ -1,5 +1,5 @@
-# Files that are called NN_name.cc, each of one API: partita_api_list(TEMPLATE OUTPUT FILE...) makes OUTPUT of TEMPLATE, which finds
-# the number and name of each as @APIS@, ascending by number: `API(0, produce) API(1, fetch) ...`.
+# For files NN_name.cc, one for each API: partita_api_list(TEMPLATE OUTPUT FILE...) makes OUTPUT from TEMPLATE, with the number
+# and name of each API in place of @APIS@, ascending by number: `API(0, produce) API(1, fetch) ...`.
 function(partita_api_list template output)
     set(numbered ${ARGN})
     list(TRANSFORM numbered REPLACE ".*/" "")

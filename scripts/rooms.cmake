@@ -1,6 +1,6 @@
-# Holds the links between our libraries to scripts/rooms: partita_check_links(TARGET...), when all have been made. A library links
-# another one only where a room of its sources may include a room of the other's. Libraries whose sources are all generated are in
-# no room, and are not judged.
+# Checks the links between our libraries against scripts/rooms: partita_check_links(TARGET...), after all targets exist. A library links
+# another one only where a room of its sources may include a room of the other's. Libraries with only generated sources are in
+# no room and are not checked.
 
 # Sets ROOMS, KIND_OF_<room> and STATED_<name> in the caller.
 macro(partita_read_rooms)

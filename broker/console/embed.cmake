@@ -1,6 +1,6 @@
 # cmake -DDIRECTORY=web -DADDED=FILE.js;... -DOUTPUT=console_files.cc -P embed.cmake: writes the files of the console as a C++ source.
 # index.html is the first page; @VERSION@ in it becomes the hash of all files. ADDED are scripts of addons: NAME.js exports NAME, a tab of
-# the broker's page, and addons.js, which is made here, lists these names.
+# the broker's page. This script also writes addons.js, which lists these names.
 set(EXTENSION_js "text/javascript; charset=utf-8")
 set(EXTENSION_css "text/css; charset=utf-8")
 set(EXTENSION_svg "image/svg+xml")
@@ -34,7 +34,7 @@ string(SUBSTRING ${version} 0 16 version)
 function(row name out)
     file(READ ${PATH_${name}} content)
     if(content MATCHES "\\)partita\"")
-        message(FATAL_ERROR "${name} has what ends a literal")
+        message(FATAL_ERROR "${name} contains the end of a raw string literal")
     endif()
     string(REPLACE "@VERSION@" "${version}" content "${content}")
     string(REGEX MATCH "[a-z]+$" extension ${name})

@@ -1,7 +1,7 @@
 // Starts a Partita broker: `const broker = await startPartita({ "num.partitions": 3 })`.
 //
-// The program is PARTITA_BINARY, or `partita` in the path. Its data are in memory, its ports are free ones. It serves when the promise is
-// kept, ends with `await broker.stop()`, and at the latest with this process.
+// The program is PARTITA_BINARY, or `partita` in the path. It keeps its data in memory and takes free ports. It serves when the promise
+// resolves, and ends with `await broker.stop()`, at the latest with this process.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";

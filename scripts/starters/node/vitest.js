@@ -1,5 +1,5 @@
-// A broker for the tests of a file, or of the `describe` that this stands in: `const partita = usePartita({ "num.partitions": 3 })`, then
-// `partita.bootstrapServers` in a test. A test that fails prints what the broker wrote.
+// A broker for the tests of a file, or of the enclosing `describe`: `const partita = usePartita({ "num.partitions": 3 })`, then
+// `partita.bootstrapServers` in a test. A failing test prints the broker's log.
 import { afterAll, beforeAll, beforeEach, onTestFailed } from "vitest";
 import { startPartita } from "./partita.js";
 

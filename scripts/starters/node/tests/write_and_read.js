@@ -1,6 +1,6 @@
 import kafkajs from "kafkajs";
 
-/// Writes a record, reads it in a group, and says how many partitions the topic has.
+/// Writes a record, reads it in a group, and returns the topic's partition count.
 export async function writeAndRead(server) {
   const kafka = new kafkajs.Kafka({ brokers: [server], logLevel: kafkajs.logLevel.NOTHING });
   const producer = kafka.producer();

@@ -1,4 +1,4 @@
-// Starts the container that the argument names by the library, says where it is, and stops it when standard input ends.
+// Starts the container of the argument with the library, prints its address, and stops it when standard input ends.
 import { KafkaContainer } from "@testcontainers/kafka";
 import { RedpandaContainer } from "@testcontainers/redpanda";
 
