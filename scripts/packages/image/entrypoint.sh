@@ -1,3 +1,3 @@
 #!/bin/bash
-# Redpanda's image is started through this, with the words of rpk.
+# Starters of Redpanda's image run this script with the arguments of rpk.
 exec /usr/bin/rpk "$@"
