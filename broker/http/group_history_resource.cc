@@ -22,10 +22,10 @@
 #include "broker/http/resources.h"
 #include "broker/insight/findings/finding_json.h"
 #include "broker/insight/history/group_history.h"
+#include "broker/logs/log_bounds.h"
 #include "broker/logs/published_topics.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/coordinators/ownership_record.h"
-#include "broker/runtime/queries/topic_sizes.h"
 #include "schedule/clock.h"
 
 namespace partita::http {
@@ -61,7 +61,7 @@ ordered_json member_json(const GroupHistory::KnownMember& member) {
 }
 
 /// Empty if the partition does not exist (any more).
-using PartitionBounds = std::optional<runtime::LogBounds>;
+using PartitionBounds = std::optional<logs::LogBounds>;
 
 /// `ownership`: null if the partition has no known owner, past or present.
 ordered_json checkpoint_json(const GroupHistory& history, const GroupHistory::Ownership* ownership,
@@ -216,8 +216,7 @@ class Teller {
 
     [[nodiscard]] static PartitionBounds bounds_of(const runtime::TopicState* state, std::size_t index) {
         const bool is_there = state != nullptr && std::cmp_less(index, state->topic->partition_count);
-        return is_there ? std::optional(runtime::log_bounds(*state->partition(static_cast<std::int32_t>(index))->log))
-                        : std::nullopt;
+        return is_there ? std::optional(logs::log_bounds(*state->partition(static_cast<std::int32_t>(index)))) : std::nullopt;
     }
 
     [[nodiscard]] bool may_see(std::string_view topic) {

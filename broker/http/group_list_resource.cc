@@ -17,6 +17,7 @@
 #include "broker/http/parameters.h"
 #include "broker/http/resources.h"
 #include "broker/insight/findings/finding_json.h"
+#include "broker/logs/log_bounds.h"
 #include "broker/logs/published_topics.h"
 #include "protocol/group_type.h"
 #include "protocol/messages/09_offset_fetch.h"
@@ -174,7 +175,7 @@ class GroupList : public std::enable_shared_from_this<GroupList> {
             for (const auto& partition : topic.partitions) {
                 const bool is_there = partition.partition_index >= 0 && partition.partition_index < state->topic->partition_count;
                 if (is_there && partition.committed_offset >= 0) {
-                    lag += records_behind(runtime::log_bounds(*state->partition(partition.partition_index)->log),
+                    lag += records_behind(logs::log_bounds(*state->partition(partition.partition_index)),
                                           partition.committed_offset);
                 }
             }

@@ -18,8 +18,8 @@
 #include "broker/http/local_requests.h"
 #include "broker/http/resources.h"
 #include "broker/insight/findings/finding_json.h"
+#include "broker/logs/log_bounds.h"
 #include "broker/logs/published_topics.h"
-#include "broker/runtime/queries/topic_sizes.h"
 #include "protocol/codec.h"
 #include "protocol/group_type.h"
 #include "protocol/messages/02_list_offsets.h"
@@ -201,7 +201,7 @@ class GroupLook : public std::enable_shared_from_this<GroupLook> {
             told["end"] = nullptr;
             told["lag"] = nullptr;
             if (is_there) {
-                const runtime::LogBounds bounds = runtime::log_bounds(*state->partition(index)->log);
+                const logs::LogBounds bounds = logs::log_bounds(*state->partition(index));
                 told["end"] = bounds.end.value;
                 if (offset) {
                     const std::int64_t behind = records_behind(bounds, *offset);
@@ -267,7 +267,7 @@ class OffsetReset : public std::enable_shared_from_this<OffsetReset> {
                                     wish_.topic + " has no partition " + std::to_string(index));
                 return;
             }
-            targets_[index] = target(runtime::log_bounds(*state->partition(index)->log));
+            targets_[index] = target(logs::log_bounds(*state->partition(index)));
         }
         if (wish_.to == To::time) {
             ask_times();
@@ -277,7 +277,7 @@ class OffsetReset : public std::enable_shared_from_this<OffsetReset> {
     }
 
   private:
-    [[nodiscard]] std::int64_t target(const runtime::LogBounds& bounds) const {
+    [[nodiscard]] std::int64_t target(const logs::LogBounds& bounds) const {
         switch (wish_.to) {
             case To::earliest:
                 return bounds.start.value;

@@ -16,8 +16,8 @@
 #include "broker/http/parameters.h"
 #include "broker/http/resources.h"
 #include "broker/insight/findings/finding_json.h"
+#include "broker/logs/record_page.h"
 #include "broker/logs/topic_table.h"
-#include "broker/runtime/queries/partition_records.h"
 #include "protocol/hexadecimal.h"
 
 namespace partita::http {
@@ -38,7 +38,7 @@ void add_bytes(ordered_json& object, const std::string& name, const std::optiona
     }
 }
 
-ordered_json record_json(const runtime::FoundRecord& record) {
+ordered_json record_json(const logs::FoundRecord& record) {
     ordered_json object;
     object["offset"] = record.offset.value;
     object["timestamp_ms"] = record.timestamp.value;
@@ -61,7 +61,7 @@ struct RecordsWish {
     /// Unset for the partition's start.
     std::optional<Offset> from;
     std::optional<TimestampMs> time;
-    runtime::PageLimits limits;
+    logs::PageLimits limits;
 };
 
 /// The key that records must have; unset for any key.
@@ -93,7 +93,7 @@ void answer(const RecordsWish& wish, const BrokerIdentity& identity, Exchange& e
         }
         from = *found ? (*found)->offset : end;
     }
-    const auto page = runtime::read_records(log, from, wish.limits);
+    const auto page = logs::read_records(log, from, wish.limits);
     if (!page) {
         const bool is_known = page.error().error == ReadError::storage_error;
         respond_error(exchange, is_known ? Status::internal_error : Status::not_found, page.error().message);
@@ -110,7 +110,7 @@ void answer(const RecordsWish& wish, const BrokerIdentity& identity, Exchange& e
     object["next"] = page->next.value;
     object["looked_at"] = page->looked_at;
     object["records"] = ordered_json::array();
-    for (const runtime::FoundRecord& record : page->records) {
+    for (const logs::FoundRecord& record : page->records) {
         object["records"].push_back(record_json(record));
     }
     object["damage"] = ordered_json::array();

@@ -7,8 +7,8 @@
 #include "broker/insight/local/log_record_fates.h"
 #include "broker/insight/local/transactions_in_topic.h"
 #include "broker/logs/drained_position.h"
+#include "broker/logs/log_bounds.h"
 #include "broker/logs/published_topics.h"
-#include "broker/runtime/queries/topic_sizes.h"
 #include "storage/log_markers.h"
 
 namespace partita::insight {
@@ -61,7 +61,7 @@ std::vector<LogEdges> LocalTopic::logs() const {
     std::vector<LogEdges> edges;
     edges.reserve(topic_.partitions.size());
     for (const auto& partition : topic_.partitions) {
-        const runtime::LogBounds bounds = runtime::log_bounds(*partition->log);
+        const logs::LogBounds bounds = logs::log_bounds(*partition);
         edges.push_back({bounds.start, bounds.stable_end, bounds.end});
     }
     return edges;

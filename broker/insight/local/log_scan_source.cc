@@ -3,7 +3,7 @@
 namespace partita::insight {
 namespace {
 
-class SinkVisitor final : public runtime::BatchVisitor {
+class SinkVisitor final : public logs::BatchVisitor {
   public:
     SinkVisitor(const ScanRange& range, ScanSink& sink) : range_(range), sink_(sink) {}
 

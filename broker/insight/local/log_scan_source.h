@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "broker/insight/plan/plan_run.h"
-#include "broker/runtime/queries/batch_walk.h"
+#include "broker/logs/batch_walk.h"
 #include "storage/partition_log.h"
 
 namespace partita::insight {
@@ -21,7 +21,7 @@ class LogScanSource final : public ScanSource {
 
   private:
     std::vector<std::shared_ptr<PartitionLog>> logs_;
-    runtime::BatchWalk walk_;
+    logs::BatchWalk walk_;
 };
 
 }  // namespace partita::insight

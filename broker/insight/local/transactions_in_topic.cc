@@ -4,9 +4,9 @@
 #include <string>
 #include <utility>
 
+#include "broker/logs/log_bounds.h"
 #include "broker/logs/topic_table.h"
 #include "broker/runtime/coordinators/transaction_shards.h"
-#include "broker/runtime/queries/topic_sizes.h"
 
 namespace partita::insight {
 
@@ -14,7 +14,7 @@ std::vector<OpenTransaction> open_transactions(const logs::TopicState& topic, ru
     std::map<ProducerId, std::vector<PartitionIndex>> open;
     for (std::size_t index = 0; index < topic.partitions.size(); ++index) {
         const PartitionLog& log = *topic.partitions[index]->log;
-        if (!runtime::log_bounds(log).has_open_transaction()) {
+        if (!logs::log_bounds(log).has_open_transaction()) {
             continue;
         }
         for (const ProducerSummary& producer : log.active_producers()) {

@@ -2,14 +2,14 @@
 
 #include <string_view>
 
-#include "broker/runtime/queries/batch_walk.h"
-#include "broker/runtime/queries/topic_sizes.h"
+#include "broker/logs/batch_walk.h"
+#include "broker/logs/log_bounds.h"
 
 namespace partita::runtime {
 namespace {
 
 /// Looks at the newest batch.
-class KeyVisitor final : public BatchVisitor {
+class KeyVisitor final : public logs::BatchVisitor {
   public:
     bool batch(const Batch& batch) override {
         if (!batch.header.attributes.is_control()) {
@@ -27,11 +27,11 @@ class KeyVisitor final : public BatchVisitor {
 };
 
 bool log_has_keys(const PartitionLog& log) {
-    const LogBounds bounds = log_bounds(log);
+    const logs::LogBounds bounds = logs::log_bounds(log);
     KeyVisitor visitor;
     if (bounds.end > bounds.start) {
         // One byte, so that the walk reads only the newest batch.
-        BatchWalk(1).walk(log, bounds.end - 1, bounds.end, visitor);
+        logs::BatchWalk(1).walk(log, bounds.end - 1, bounds.end, visitor);
     }
     return visitor.has_keys;
 }

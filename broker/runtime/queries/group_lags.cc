@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "broker/logs/log_bounds.h"
 #include "broker/runtime/coordinators/group_shards.h"
-#include "broker/runtime/queries/topic_sizes.h"
 
 namespace partita::runtime {
 
@@ -19,7 +19,7 @@ GroupLag group_lag(const TopicState& topic, const groups::TopicReader& reader) {
     GroupLag group{.group_id = reader.group_id, .members = reader.members.size(), .partitions = {}};
     group.partitions.reserve(topic.partitions.size());
     for (const std::shared_ptr<Partition>& partition : topic.partitions) {
-        const LogBounds bounds = log_bounds(*partition->log);
+        const logs::LogBounds bounds = logs::log_bounds(*partition);
         PartitionLag lag{.partition = {static_cast<std::int32_t>(group.partitions.size())},
                          .committed = std::nullopt,
                          .log_end = bounds.end,

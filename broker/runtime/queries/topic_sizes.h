@@ -3,28 +3,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "broker/logs/log_bounds.h"
 #include "broker/logs/topic_table.h"
 #include "protocol/types.h"
 
 namespace partita::runtime {
 
-/// Where a log begins and ends. The log may grow meanwhile, but the numbers are consistent with each other: `start <= stable_end
-/// <= end`.
-struct LogBounds {
-    Offset start;
-    /// Where the first open transaction begins; equals `end` if no transaction is open.
-    Offset stable_end;
-    Offset end;
-
-    [[nodiscard]] bool has_open_transaction() const { return stable_end < end; }
-    friend bool operator==(const LogBounds&, const LogBounds&) = default;
-};
-[[nodiscard]] LogBounds log_bounds(const PartitionLog& log);
-
 /// The bounds and the size of one partition.
 struct PartitionSize {
     PartitionIndex partition;
-    LogBounds bounds;
+    logs::LogBounds bounds;
     /// The size of its log files, without indexes.
     std::uint64_t bytes = 0;
 

@@ -6,15 +6,15 @@
 #include <optional>
 
 #include "broker/logs/aborted_follower.h"
-#include "broker/runtime/queries/batch_walk.h"
+#include "broker/logs/batch_walk.h"
 #include "protocol/try.h"
 
 namespace partita::capture {
 namespace {
 
-using runtime::AbortedFollower;
-using runtime::BatchVisitor;
-using runtime::BatchWalk;
+using logs::AbortedFollower;
+using logs::BatchVisitor;
+using logs::BatchWalk;
 
 /// The growing file. The first byte creates it.
 class EventFile {

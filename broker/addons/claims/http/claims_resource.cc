@@ -25,11 +25,11 @@
 #include "broker/http/kafka_errors.h"
 #include "broker/http/parameters.h"
 #include "broker/insight/findings/finding_json.h"
+#include "broker/logs/log_bounds.h"
 #include "broker/logs/published_topics.h"
 #include "broker/logs/turns.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/loop/upkeep_bell.h"
-#include "broker/runtime/queries/topic_sizes.h"
 #include "schedule/clock.h"
 
 namespace partita::claims {
@@ -335,7 +335,7 @@ void serve_checkpoints(const Surroundings& surroundings, const ExchangePointer& 
     object["checkpoints"] = ordered_json::array();
     for_each_row(surroundings, *exchange, known.checkpoints,
                  [&](const ClaimPlace& place, const ClaimCheckpoint& checkpoint, const runtime::TopicState& topic) {
-                     const runtime::LogBounds bounds = runtime::log_bounds(*topic.partition(place.partition)->log);
+                     const logs::LogBounds bounds = logs::log_bounds(*topic.partition(place.partition));
                      ordered_json told{{"topic", shown(place.topic)}, {"partition", place.partition}};
                      told["offset"] = checkpoint.offset.value;
                      told["sequence_number"] =

@@ -62,8 +62,8 @@ TEST_F(TopicQueries, TopicsComeByNameWithThePlaceThatTheirPartitionsTake) {
 TEST_F(TopicQueries, AnOpenTransactionEndsWhatIsStable) {
     append("a", 0, {.records = 2});
     append("a", 0, {.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {0}, .transactional = true});
-    const LogBounds bounds = log_bounds(*topic("a").partitions[0]->log);
-    EXPECT_EQ(bounds, (LogBounds{{0}, {2}, {3}}));
+    const logs::LogBounds bounds = logs::log_bounds(*topic("a").partitions[0]);
+    EXPECT_EQ(bounds, (logs::LogBounds{{0}, {2}, {3}}));
     EXPECT_TRUE(bounds.has_open_transaction());
 }
 

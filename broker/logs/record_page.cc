@@ -1,12 +1,12 @@
-#include "broker/runtime/queries/partition_records.h"
+#include "broker/logs/record_page.h"
 
 #include <algorithm>
 #include <string_view>
 
-#include "broker/runtime/queries/batch_walk.h"
+#include "broker/logs/batch_walk.h"
 #include "protocol/try.h"
 
-namespace partita::runtime {
+namespace partita::logs {
 namespace {
 
 std::optional<std::string> owned(const std::optional<Bytes>& bytes) {
@@ -89,4 +89,4 @@ std::expected<RecordPage, ReadFailure> read_records(const PartitionLog& log, Off
     return page;
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::logs

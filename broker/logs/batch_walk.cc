@@ -1,8 +1,8 @@
-#include "broker/runtime/queries/batch_walk.h"
+#include "broker/logs/batch_walk.h"
 
 #include <algorithm>
 
-namespace partita::runtime {
+namespace partita::logs {
 namespace {
 
 /// Returns the start of the next segment after `offset`. A walk continues there when it cannot get past unreadable bytes.
@@ -73,4 +73,4 @@ BatchWalk::Step BatchWalk::read_slice(const PartitionLog& log, Offset from, Offs
     return {next};
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::logs

@@ -9,7 +9,7 @@
 #include "protocol/types.h"
 #include "storage/partition_log.h"
 
-namespace partita::runtime {
+namespace partita::logs {
 
 /// Receives the batches of a walk over a log.
 class BatchVisitor {
@@ -50,4 +50,4 @@ class BatchWalk {
     std::vector<std::byte> buffer_;
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::logs

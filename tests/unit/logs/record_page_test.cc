@@ -1,14 +1,14 @@
-#include "broker/runtime/queries/partition_records.h"
+#include "broker/logs/record_page.h"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <array>
 
-#include "broker/runtime/queries/batch_walk.h"
+#include "broker/logs/batch_walk.h"
 #include "tests/support/storage_fixture.h"
 
-namespace partita::runtime {
+namespace partita::logs {
 namespace {
 
 using ::testing::ElementsAre;
@@ -23,7 +23,7 @@ std::vector<std::int64_t> offsets(const RecordPage& page) {
     return offsets;
 }
 
-class PartitionRecords : public ::testing::Test {
+class RecordPageTest : public ::testing::Test {
   protected:
     void append(const test::TestBatch& wanted) {
         auto batch = test::make_batch(wanted);
@@ -42,14 +42,14 @@ class PartitionRecords : public ::testing::Test {
     std::shared_ptr<PartitionLog> log_ = world_.shared_log();
 };
 
-TEST_F(PartitionRecords, AnEmptyPartitionHasAnEmptyPage) {
+TEST_F(RecordPageTest, AnEmptyPartitionHasAnEmptyPage) {
     const RecordPage page = read(0);
     EXPECT_THAT(page.records, IsEmpty());
     EXPECT_EQ(page.next, Offset{0});
     EXPECT_EQ(page.end, Offset{0});
 }
 
-TEST_F(PartitionRecords, ARecordIsToldWithAllThatItHas) {
+TEST_F(RecordPageTest, ARecordIsToldWithAllThatItHas) {
     BatchBuilder builder;
     const std::array<RecordHeader, 2> headers{RecordHeader{"trace", as_bytes("1")}, RecordHeader{"empty", std::nullopt}};
     builder.append({7}, std::nullopt, as_bytes("value"), headers);
@@ -68,7 +68,7 @@ TEST_F(PartitionRecords, ARecordIsToldWithAllThatItHas) {
     EXPECT_EQ(page.records[1].value, std::nullopt);
 }
 
-TEST_F(PartitionRecords, OfAKeyThereAreItsRecordsAloneAndEnoughIsLookedThroughAtATime) {
+TEST_F(RecordPageTest, OfAKeyThereAreItsRecordsAloneAndEnoughIsLookedThroughAtATime) {
     for (std::int64_t round = 0; round < 4; ++round) {
         BatchBuilder builder;
         for (const char* key : {"anna", "bert", "anna"}) {
@@ -96,7 +96,7 @@ TEST_F(PartitionRecords, OfAKeyThereAreItsRecordsAloneAndEnoughIsLookedThroughAt
     EXPECT_THAT(read(0, {.key = ""}).records, IsEmpty());
 }
 
-TEST_F(PartitionRecords, APageMayBeginAndEndWithinABatchAndTheNextGoesOn) {
+TEST_F(RecordPageTest, APageMayBeginAndEndWithinABatchAndTheNextGoesOn) {
     append({.records = 5});
     append({.records = 5, .codec = Codec::gzip});
     const RecordPage first = read(3, {.records = 4});
@@ -108,13 +108,13 @@ TEST_F(PartitionRecords, APageMayBeginAndEndWithinABatchAndTheNextGoesOn) {
     EXPECT_EQ(second.end, Offset{10});
 }
 
-TEST_F(PartitionRecords, BytesBoundAPageButItsFirstRecordIsGivenAnyway) {
+TEST_F(RecordPageTest, BytesBoundAPageButItsFirstRecordIsGivenAnyway) {
     append({.records = 3, .value_bytes = 1000});
     EXPECT_THAT(offsets(read(0, {.bytes = 1})), ElementsAre(0));
     EXPECT_THAT(offsets(read(0, {.bytes = 2500})), ElementsAre(0, 1));
 }
 
-TEST_F(PartitionRecords, MarkersOfTransactionsAreNoRecords) {
+TEST_F(RecordPageTest, MarkersOfTransactionsAreNoRecords) {
     append({.records = 1, .producer_id = {1}, .producer_epoch = {0}, .base_sequence = {0}, .transactional = true});
     std::vector<std::byte> marker;
     build_end_transaction_marker({}, Offset{0}, LeaderEpoch{0}, ProducerId{1}, ProducerEpoch{0}, TimestampMs{1}, marker);
@@ -125,7 +125,7 @@ TEST_F(PartitionRecords, MarkersOfTransactionsAreNoRecords) {
     EXPECT_EQ(read(1).records.front().offset, Offset{2});
 }
 
-TEST_F(PartitionRecords, OffsetsThatThePartitionDoesNotHaveAreOutOfRange) {
+TEST_F(RecordPageTest, OffsetsThatThePartitionDoesNotHaveAreOutOfRange) {
     append({.records = 5});
     append({.records = 5});
     ASSERT_TRUE(log_->delete_records_before(Offset{5}).value());
@@ -138,7 +138,7 @@ TEST_F(PartitionRecords, OffsetsThatThePartitionDoesNotHaveAreOutOfRange) {
     EXPECT_THAT(read(10).records, IsEmpty());
 }
 
-TEST_F(PartitionRecords, WhatIsDamagedIsToldAndLeftOut) {
+TEST_F(RecordPageTest, WhatIsDamagedIsToldAndLeftOut) {
     append({.records = 1});
     append({.records = 1});
     append({.records = 1});
@@ -157,7 +157,7 @@ TEST_F(PartitionRecords, WhatIsDamagedIsToldAndLeftOut) {
     EXPECT_EQ(page.next, Offset{3});
 }
 
-TEST_F(PartitionRecords, ADeletedPartitionIsClosed) {
+TEST_F(RecordPageTest, ADeletedPartitionIsClosed) {
     append({});
     ASSERT_TRUE(world_.directory->remove(log_).has_value());
     const auto page = read_records(*log_, Offset{0}, {});
@@ -174,7 +174,7 @@ class CountingVisitor final : public BatchVisitor {
     int stop_after = 1000;
 };
 
-TEST_F(PartitionRecords, AWalkReadsBatchesThatAreLargerThanItsBufferAndSaysWhereItEnded) {
+TEST_F(RecordPageTest, AWalkReadsBatchesThatAreLargerThanItsBufferAndSaysWhereItEnded) {
     for (int batch = 0; batch < 10; ++batch) {
         append({.records = 2, .value_bytes = 500});
     }
@@ -188,4 +188,4 @@ TEST_F(PartitionRecords, AWalkReadsBatchesThatAreLargerThanItsBufferAndSaysWhere
 }
 
 }  // namespace
-}  // namespace partita::runtime
+}  // namespace partita::logs

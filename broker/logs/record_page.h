@@ -10,7 +10,7 @@
 #include "protocol/types.h"
 #include "storage/partition_log.h"
 
-namespace partita::runtime {
+namespace partita::logs {
 
 /// One record that owns its memory.
 struct FoundRecord {
@@ -52,4 +52,4 @@ struct PageLimits {
 /// the disk, so reactors must not call it.
 [[nodiscard]] std::expected<RecordPage, ReadFailure> read_records(const PartitionLog& log, Offset from, const PageLimits& limits);
 
-}  // namespace partita::runtime
+}  // namespace partita::logs
