@@ -6,6 +6,7 @@
 // Without tiered storage only the local log exists: -4 is -2, and -5 and -6 have no offset.
 
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 
 #include "broker/handlers/client_roles.h"
@@ -15,6 +16,7 @@
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
 #include "broker/insight/local/request_notes.h"
+#include "broker/logs/offsets.h"
 #include "broker/logs/turn.h"
 #include "protocol/messages/02_list_offsets.h"
 
@@ -70,41 +72,37 @@ void find_repeated(const ListOffsetsRequest::ListOffsetsTopic& topic, std::unord
     }
 }
 
-/// Hides offsets at or above `bound`.
-void fill(Response& response, const StorageResult<std::optional<TimestampedOffset>>& found, Offset bound) {
-    if (!found) {
-        response.error_code = ErrorCode::kafka_storage_error;
-    } else if (*found && (*found)->offset < bound) {
-        response.timestamp = (*found)->timestamp.value;
-        response.offset = (*found)->offset.value;
-        response.leader_epoch = (*found)->leader_epoch.value;
+/// The offset that the timestamp asks for. Empty if that offset never exists.
+std::optional<logs::OffsetQuery> query_of(std::int64_t timestamp, bool is_committed) {
+    switch (timestamp) {
+        case kLatest:
+            return logs::OffsetQuery{.of = logs::OffsetOf::end, .is_committed = is_committed};
+        case kEarliest:
+        case kEarliestLocal:
+            return logs::OffsetQuery{.of = logs::OffsetOf::start, .is_committed = is_committed};
+        case kMaxTimestamp:
+            return logs::OffsetQuery{.of = logs::OffsetOf::greatest_timestamp, .is_committed = is_committed};
+        case kLatestTiered:
+        case kEarliestPendingUpload:
+            return std::nullopt;
+        default:
+            return logs::OffsetQuery{.of = logs::OffsetOf::time, .time = TimestampMs{timestamp}, .is_committed = is_committed};
     }
 }
 
-void look_up(const runtime::Partition& partition, std::int64_t timestamp, bool read_committed, Response& response) {
-    const PartitionLog& log = *partition.log;
-    const Offset bound = read_committed ? log.last_stable_offset() : log.high_watermark();
-    switch (timestamp) {
-        case kLatest:
-            response.offset = bound.value;
-            response.leader_epoch = partition.leader_epoch().value;
-            return;
-        case kEarliest:
-        case kEarliestLocal: {
-            response.offset = log.log_start_offset().value;
-            const LeaderEpoch epoch = log.leader_epoch_at(log.log_start_offset());
-            response.leader_epoch = std::max(epoch, LeaderEpoch{0}).value;
-            return;
-        }
-        case kMaxTimestamp:
-            fill(response, log.offset_of_max_timestamp(), bound);
-            return;
-        case kLatestTiered:
-        case kEarliestPendingUpload:
-            return;
-        default:
-            fill(response, log.offset_for_timestamp(TimestampMs{timestamp}, bound), bound);
+void look_up(const logs::Partition& partition, std::int64_t timestamp, bool is_committed, Response& response) {
+    const std::optional<logs::OffsetQuery> query = query_of(timestamp, is_committed);
+    if (!query) {
+        return;
     }
+    const auto found = logs::find_offset(partition, *query);
+    if (!found) {
+        response.error_code = error_code(found.error().outcome);
+        return;
+    }
+    response.offset = found->offset.value;
+    response.timestamp = found->timestamp.value;
+    response.leader_epoch = found->leader_epoch.value;
 }
 
 }  // namespace
@@ -128,21 +126,18 @@ void list_offsets(runtime::RequestContext& context) {
             }
             Response& response = partitions.emplace_back();
             response.partition_index = asked.partition_index;
-            const runtime::Partition* partition =
-                found.state != nullptr ? found.state->partition(asked.partition_index) : nullptr;
+            const logs::PartitionLookup partition = find_partition(context, found.state, asked.partition_index);
             if (found.error == ErrorCode::topic_authorization_failed) {
                 response.error_code = found.error;
             } else if (repeated.contains(asked.partition_index)) {
                 response.error_code = ErrorCode::invalid_request;
             } else if (context.version() < first_version_of(asked.timestamp)) {
                 response.error_code = ErrorCode::unsupported_version;
-            } else if (partition == nullptr) {
-                response.error_code = ErrorCode::unknown_topic_or_partition;
-            } else if (const ErrorCode epoch = error_code(partition->judge_leader_epoch(LeaderEpoch{asked.current_leader_epoch}));
-                       epoch != ErrorCode::none) {
-                response.error_code = epoch;
+            } else if (const logs::Outcome refusal = partition.judge_leader_epoch(LeaderEpoch{asked.current_leader_epoch});
+                       refusal != logs::Outcome::ok) {
+                response.error_code = error_code(refusal);
             } else {
-                look_up(*partition, asked.timestamp, request->isolation_level == 1, response);
+                look_up(**partition.partition, asked.timestamp, request->isolation_level == 1, response);
                 // Only tools ask for the other timestamps, not readers that start.
                 const bool is_start = asked.timestamp >= 0 || asked.timestamp == kLatest || asked.timestamp == kEarliest;
                 if (is_start && insight::RequestNotes::watches(*found.state)) {

@@ -3,14 +3,16 @@
 //   v2: flexible. Offset -1 stands for the high watermark.
 
 #include "protocol/messages/21_delete_records.h"
+
+#include <optional>
+
+#include "broker/handlers/outcome_codes.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
+#include "broker/logs/trim.h"
 #include "broker/logs/turn.h"
-#include "broker/logs/turns.h"
-#include "broker/runtime/loop/failure_log.h"
-#include "broker/runtime/loop/upkeep_bell.h"
 
 namespace partita::handlers {
 
@@ -23,29 +25,14 @@ constexpr std::int64_t kUnknownLowWatermark = -1;
 
 ErrorCode delete_before(runtime::RequestContext& context, const runtime::TopicState& topic, std::int32_t index,
                         std::int64_t offset, std::int64_t& low_watermark) {
-    const runtime::Partition* partition = topic.partition(index);
-    if (partition == nullptr) {
-        return ErrorCode::unknown_topic_or_partition;
+    const runtime::Services& services = context.services;
+    const auto before = offset == kHighWatermark ? std::nullopt : std::optional(Offset{offset});
+    const auto start =
+        logs::trim(topic, find_partition(context, &topic, index), before, {services.turns, services.upkeep, services.failures});
+    if (!start) {
+        return error_code(start.error());
     }
-    if (topic.topic->internal) {
-        return ErrorCode::invalid_topic_exception;
-    }
-    if (!topic.config->cleanup_delete) {
-        return ErrorCode::policy_violation;
-    }
-    PartitionLog& log = *partition->log;
-    const Offset target = offset == kHighWatermark ? log.high_watermark() : Offset{offset};
-    if (target < Offset{0} || target > log.high_watermark()) {
-        return ErrorCode::offset_out_of_range;
-    }
-    const StorageResult<bool> deleted = log.delete_records_before(target);
-    if (!deleted) {
-        context.services.failures.append_failed(deleted.error().message);
-        return ErrorCode::kafka_storage_error;
-    }
-    low_watermark = log.log_start_offset().value;
-    context.services.turns.post_change(*partition);
-    context.services.upkeep.log_start_moved();
+    low_watermark = start->value;
     return ErrorCode::none;
 }
 

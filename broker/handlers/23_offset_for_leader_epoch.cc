@@ -8,6 +8,7 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
+#include "broker/logs/offsets.h"
 #include "broker/logs/turn.h"
 
 namespace partita::handlers {
@@ -19,25 +20,19 @@ namespace {
 using Request = OffsetForLeaderEpochRequest::OffsetForLeaderPartition;
 using Response = OffsetForLeaderEpochResponse::EpochEndOffset;
 
-Response answer(const TopicLookup& topic, const Request& asked) {
+Response answer(const runtime::RequestContext& context, const TopicLookup& topic, const Request& asked) {
     Response response;
     response.partition = asked.partition;
-    const runtime::Partition* partition = topic.state != nullptr ? topic.state->partition(asked.partition) : nullptr;
-    if (partition == nullptr) {
-        response.error_code = topic.state == nullptr ? topic.error : ErrorCode::unknown_topic_or_partition;
+    if (topic.state == nullptr) {
+        response.error_code = topic.error;
         return response;
     }
-    response.error_code = error_code(partition->judge_leader_epoch(LeaderEpoch{asked.current_leader_epoch}));
+    const logs::PartitionLookup found = find_partition(context, topic.state, asked.partition);
+    response.error_code = error_code(found.judge_leader_epoch(LeaderEpoch{asked.current_leader_epoch}));
     if (response.error_code != ErrorCode::none) {
         return response;
     }
-    if (LeaderEpoch{asked.leader_epoch} == partition->leader_epoch()) {
-        // The current epoch has not ended, even if no append used it yet.
-        response.leader_epoch = asked.leader_epoch;
-        response.end_offset = partition->log->log_end_offset().value;
-        return response;
-    }
-    const EpochEnd end = partition->log->offset_for_leader_epoch(LeaderEpoch{asked.leader_epoch});
+    const EpochEnd end = logs::end_of_epoch(**found.partition, LeaderEpoch{asked.leader_epoch});
     response.leader_epoch = end.leader_epoch.value;
     response.end_offset = end.end_offset.value;
     return response;
@@ -56,7 +51,7 @@ void offset_for_leader_epoch(runtime::RequestContext& context) {
         const TopicLookup found = find_topic(context, topic.topic, {}, false, access::kDescribeTopicOrClusterAction);
         ArenaVector<Response> partitions(arena, topic.partitions.count());
         for (const Request& partition : topic.partitions) {
-            partitions.push_back(answer(found, partition));
+            partitions.push_back(answer(context, found, partition));
         }
         topics.push_back({.topic = topic.topic, .partitions = partitions});
     }

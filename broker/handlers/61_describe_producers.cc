@@ -3,8 +3,10 @@
 #include "protocol/messages/61_describe_producers.h"
 #include "broker/catalog/catalog_commands.h"
 #include "broker/handlers/authorize.h"
+#include "broker/handlers/outcome_codes.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/repeats.h"
+#include "broker/handlers/topic_lookup.h"
 #include "broker/logs/turn.h"
 #include "broker/runtime/queries/topic_producers.h"
 
@@ -59,13 +61,12 @@ void describe_producers(runtime::RequestContext& context) {
         for (const std::int32_t index : topic.partition_indexes) {
             if (error != ErrorCode::none) {
                 partitions.push_back({.partition_index = index, .error_code = error, .error_message = message});
-            } else if (const runtime::Partition* partition = state->partition(index)) {
-                if (repeats.is_answered(partition)) {
-                    partitions.push_back(describe(arena, *partition, index));
-                }
-            } else {
-                // An existing topic without this partition gets no text, as in Kafka.
-                partitions.push_back({.partition_index = index, .error_code = ErrorCode::unknown_topic_or_partition});
+            } else if (const logs::PartitionLookup found = find_partition(context, state, index);
+                       found.outcome != logs::Outcome::ok) {
+                // An existing topic gets no text here, as in Kafka.
+                partitions.push_back({.partition_index = index, .error_code = error_code(found.outcome)});
+            } else if (repeats.is_answered(found.partition->get())) {
+                partitions.push_back(describe(arena, **found.partition, index));
             }
         }
         topics.push_back({.name = topic.name, .partitions = partitions});

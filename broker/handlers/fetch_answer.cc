@@ -2,9 +2,9 @@
 
 #include <span>
 
-#include "broker/handlers/aborted_transactions.h"
 #include "broker/handlers/outcome_codes.h"
 #include "broker/handlers/request_context.h"
+#include "broker/logs/aborted_in_read.h"
 #include "broker/logs/placement.h"
 #include "broker/logs/topic_table.h"
 #include "broker/logs/turn.h"
@@ -159,14 +159,17 @@ void FetchAnswer::fill(Arena& arena, const logs::Read& read, logs::ReadResult& r
         data.diverging_epoch = {.epoch = result.diverging.leader_epoch.value, .end_offset = result.diverging.end_offset.value};
     }
     if (terms().is_committed && result.outcome == Outcome::ok) {
-        const auto aborted =
-            aborted_transactions_of(arena, *read.partition->log, read.from, result.slice, result.last_stable_offset);
+        const auto aborted = logs::aborted_in_read(read, result);
         if (!aborted) {
-            data = {.partition_index = read.index.value, .error_code = aborted.error(), .high_watermark = -1};
+            data = {.partition_index = read.index.value, .error_code = error_code(aborted.error()), .high_watermark = -1};
             data.records = Records(Bytes());
             return;
         }
-        data.aborted_transactions = *aborted;
+        ArenaVector<FetchResponse::AbortedTransaction> told(arena, aborted->size());
+        for (const AbortedTransactionSummary& transaction : *aborted) {
+            told.push_back({.producer_id = transaction.producer_id.value, .first_offset = transaction.first_offset.value});
+        }
+        data.aborted_transactions = told;
     }
     if (!put_records(arena, result.slice, data, slices)) {
         data.error_code = ErrorCode::kafka_storage_error;

@@ -33,6 +33,7 @@ ErrorCode error_code(logs::Outcome outcome) {
             return ErrorCode::invalid_topic_exception;
         case Outcome::codec_not_accepted:
             return ErrorCode::unsupported_for_message_format;
+        case Outcome::deletion_not_allowed:
         case Outcome::over_capacity:
             return ErrorCode::policy_violation;
         case Outcome::try_again:

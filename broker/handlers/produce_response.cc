@@ -47,7 +47,7 @@ AppendAnswer coordinators_answer(ErrorCode error, std::int16_t version) {
 
 AppendAnswer invalid_batch_answer(const logs::Append& append, Arena& arena) {
     const auto& [failure, rules] = *append.invalid;
-    const auto message = produce_error_message(failure, rules, append.partition->log->directory_name());
+    const auto message = produce_error_message(failure, rules, append.partition->name());
     return {produce_error_code(failure.error), message ? arena.copy(*message) : std::string_view()};
 }
 
@@ -55,7 +55,7 @@ Array<ProduceResponse::BatchIndexAndErrorMessage> record_errors(const logs::Appe
     const auto& [failure, rules] = *append.invalid;
     ArenaVector<ProduceResponse::BatchIndexAndErrorMessage> faults(arena, failure.record_faults.size());
     for (const RecordFault& fault : failure.record_faults) {
-        const std::string text = record_fault_message(failure, fault, rules, append.partition->log->directory_name());
+        const std::string text = record_fault_message(failure, fault, rules, append.partition->name());
         faults.push_back({.batch_index = fault.batch_index, .batch_index_error_message = arena.copy(text)});
     }
     return faults;

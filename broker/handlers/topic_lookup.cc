@@ -2,6 +2,7 @@
 
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/outcome_codes.h"
+#include "broker/handlers/services.h"
 #include "broker/logs/turn.h"
 
 namespace partita::handlers {
@@ -15,6 +16,14 @@ TopicLookup find_topic(runtime::ClientRequest& context, const runtime::TopicTabl
                        const TopicId& id, bool by_id, const access::Need& need) {
     const logs::TopicLookup found = look_up_topic(context, table, {.name = name, .id = id, .is_id = by_id}, need);
     return {found.topic, error_code(found.outcome)};
+}
+
+logs::PartitionLookup find_partition(const runtime::RequestContext& context, const runtime::TopicState* topic,
+                                     std::int32_t index) {
+    if (topic == nullptr) {
+        return {nullptr, logs::Outcome::unknown_topic};
+    }
+    return logs::find_partition(*topic, PartitionIndex{index}, context.services.placement, context.listener().name);
 }
 
 logs::TopicLookup look_up_topic(runtime::ClientRequest& context, const logs::TopicTable& table, const logs::TopicName& wanted,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "broker/access/permission.h"
@@ -26,7 +27,12 @@ struct TopicLookup {
 [[nodiscard]] TopicLookup find_topic(runtime::ClientRequest& context, const runtime::TopicTable& table, std::string_view name,
                                      const TopicId& id, bool by_id, const access::Need& need);
 
-/// The same, with the log service's outcomes.
+/// The partition of a topic that was found, at the node that the client asked; see logs::find_partition. Without a topic, the
+/// outcome is `unknown_topic`.
+[[nodiscard]] logs::PartitionLookup find_partition(const runtime::RequestContext& context, const runtime::TopicState* topic,
+                                                   std::int32_t index);
+
+/// The same as `find_topic`, with the log service's outcomes.
 [[nodiscard]] logs::TopicLookup look_up_topic(runtime::ClientRequest& context, const logs::TopicTable& table,
                                               const logs::TopicName& wanted, const access::Need& need);
 

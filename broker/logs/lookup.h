@@ -43,20 +43,35 @@ template <class MayUse>
 
 /// A partition of a known topic, or the reason why the look-up failed.
 struct PartitionLookup {
-    /// Null if the topic has no partition with this index.
+    /// Null if the topic has no partition with this index. Valid as long as the topic's state.
     const std::shared_ptr<Partition>* partition = nullptr;
     /// `not_led_here` if another node leads the partition; `partition` is then set.
     Outcome outcome = Outcome::ok;
+
+    /// The outcome for a request that names the leader epoch `named`; see Partition::judge_leader_epoch. A wrong epoch
+    /// counts before a wrong node, as in Kafka.
+    [[nodiscard]] Outcome judge_leader_epoch(LeaderEpoch named) const {
+        const Outcome epoch = partition == nullptr ? Outcome::ok : (*partition)->judge_leader_epoch(named);
+        return epoch == Outcome::ok ? outcome : epoch;
+    }
 };
+
+/// For a caller that belongs to the process and not to one of its nodes, such as a client of HTTP: all partitions are led here.
+[[nodiscard]] inline PartitionLookup find_partition(const TopicState& topic, PartitionIndex index) {
+    if (topic.partition(index.value) == nullptr) {
+        return {nullptr, Outcome::unknown_partition};
+    }
+    return {&topic.partitions[static_cast<std::size_t>(index.value)], Outcome::ok};
+}
 
 /// `listener` is the name of the listener that received the request.
 [[nodiscard]] inline PartitionLookup find_partition(const TopicState& topic, PartitionIndex index, const Placement& placement,
                                                     std::string_view listener) {
-    if (topic.partition(index.value) == nullptr) {
-        return {nullptr, Outcome::unknown_partition};
+    PartitionLookup found = find_partition(topic, index);
+    if (found.outcome == Outcome::ok && !placement.is_led_at(listener, topic.topic->name, index)) {
+        found.outcome = Outcome::not_led_here;
     }
-    const bool is_led_here = placement.is_led_at(listener, topic.topic->name, index);
-    return {&topic.partitions[static_cast<std::size_t>(index.value)], is_led_here ? Outcome::ok : Outcome::not_led_here};
+    return found;
 }
 
 }  // namespace partita::logs

@@ -1,13 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "storage/partition_log.h"
 
 namespace partita::logs {
 
-/// The result of a partition look-up, of one batch or of one read. A front translates it once, at its edge; Kafka's codes are in
-/// broker/handlers/outcome_codes.h.
+/// The result of a partition look-up, of one batch, of one read or of another operation on a partition. A front translates it
+/// once, at its edge; Kafka's codes are in broker/handlers/outcome_codes.h.
 enum class Outcome : std::uint8_t {
     ok,
 
@@ -31,8 +32,10 @@ enum class Outcome : std::uint8_t {
     transaction_refused,
     /// The client asks for an unknown kind of acknowledgement.
     unknown_acknowledgement,
-    /// Only the broker writes to this topic.
+    /// Only the broker writes to this topic, or deletes its records.
     internal_topic,
+    /// The topic's cleanup.policy does not let clients delete records.
+    deletion_not_allowed,
     /// A rule of this broker does not accept the batch's codec.
     codec_not_accepted,
     /// The client would have to wait longer for capacity than it is willing to wait for an answer.
@@ -55,5 +58,12 @@ enum class Outcome : std::uint8_t {
 
 [[nodiscard]] Outcome outcome_of(AppendFailure failure);
 [[nodiscard]] Outcome outcome_of(ReadError error);
+
+/// Why an operation on a partition failed.
+struct [[nodiscard]] Failure {
+    Outcome outcome = Outcome::internal_error;
+    /// A sentence for people. Kafka's clients get only the outcome, as an error code.
+    std::string message;
+};
 
 }  // namespace partita::logs

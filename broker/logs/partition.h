@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "broker/fetch/fetch_waiters.h"
 #include "broker/logs/outcome.h"
@@ -27,6 +28,9 @@ struct Partition {
         const LeaderEpoch current = leader_epoch();
         return named < current ? Outcome::fenced_leader_epoch : named > current ? Outcome::unknown_leader_epoch : Outcome::ok;
     }
+
+    /// "<topic>-<partition>", for messages.
+    [[nodiscard]] std::string name() const { return log->directory_name(); }
 
     const std::shared_ptr<PartitionLog> log;
     /// Unique in the process, and never used again.

@@ -62,6 +62,8 @@ class LogServiceWorld {
     [[nodiscard]] logs::Appender& appender() { return appender_; }
     [[nodiscard]] logs::Reader& reader() { return reader_; }
     [[nodiscard]] StillClock& clock() { return clock_; }
+    [[nodiscard]] runtime::UpkeepBell& upkeep() { return upkeep_; }
+    [[nodiscard]] runtime::FailureLog& failures() { return failures_; }
     [[nodiscard]] runtime::Counters& counters() { return counters_; }
     [[nodiscard]] runtime::ClientConnection& connection() { return connection_; }
     [[nodiscard]] StorageWorld& storage() { return storage_; }

@@ -59,14 +59,6 @@ TEST_F(TopicQueries, TopicsComeByNameWithThePlaceThatTheirPartitionsTake) {
     EXPECT_EQ(sizes[1].offsets(), 3);
 }
 
-TEST_F(TopicQueries, AnOpenTransactionEndsWhatIsStable) {
-    append("a", 0, {.records = 2});
-    append("a", 0, {.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {0}, .transactional = true});
-    const logs::LogBounds bounds = logs::log_bounds(*topic("a").partitions[0]);
-    EXPECT_EQ(bounds, (logs::LogBounds{{0}, {2}, {3}}));
-    EXPECT_TRUE(bounds.has_open_transaction());
-}
-
 TEST_F(TopicQueries, LagIsWhatAGroupHasYetToReadOfWhatIsThere) {
     append("b", 0, {.records = 10});
     append("b", 1, {.records = 10});
