@@ -7,6 +7,7 @@
 // Each sends requests as a Kafka client would (local_requests.h), so a group with members refuses a reset.
 
 #include <algorithm>
+#include <expected>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -19,10 +20,10 @@
 #include "broker/http/resources.h"
 #include "broker/insight/findings/finding_json.h"
 #include "broker/logs/log_bounds.h"
+#include "broker/logs/offsets.h"
 #include "broker/logs/published_topics.h"
 #include "protocol/codec.h"
 #include "protocol/group_type.h"
-#include "protocol/messages/02_list_offsets.h"
 #include "protocol/messages/08_offset_commit.h"
 #include "protocol/messages/09_offset_fetch.h"
 #include "protocol/messages/15_describe_groups.h"
@@ -267,44 +268,30 @@ class OffsetReset : public std::enable_shared_from_this<OffsetReset> {
                                     wish_.topic + " has no partition " + std::to_string(index));
                 return;
             }
-            targets_[index] = target(logs::log_bounds(*state->partition(index)));
+            const auto offset = target(*state->partition(index));
+            if (!offset) {
+                respond_error(*exchange_, Status::internal_error, offset.error().message);
+                return;
+            }
+            targets_[index] = offset->value;
         }
-        if (wish_.to == To::time) {
-            ask_times();
-        } else {
-            ask_committed();
-        }
+        ask_committed();
     }
 
   private:
-    [[nodiscard]] std::int64_t target(const logs::LogBounds& bounds) const {
+    [[nodiscard]] std::expected<Offset, logs::Failure> target(const logs::Partition& partition) const {
+        const logs::LogBounds bounds = logs::log_bounds(partition);
         switch (wish_.to) {
             case To::earliest:
-                return bounds.start.value;
+                return bounds.start;
             case To::offset:
-                return std::clamp(wish_.offset, bounds.start.value, bounds.end.value);
+                return std::clamp(Offset{wish_.offset}, bounds.start, bounds.end);
+            case To::time:
+                return logs::first_offset_since(partition, TimestampMs{wish_.time_ms});
             case To::latest:
-            case To::time:  // `time` takes the end if no record is that late.
-                return bounds.end.value;
+                return bounds.end;
         }
-        return bounds.end.value;
-    }
-
-    void ask_times() {
-        std::vector<ListOffsetsRequest::ListOffsetsPartition> partitions;
-        for (const auto& [index, offset] : targets_) {
-            partitions.push_back({.partition_index = index, .timestamp = wish_.time_ms});
-        }
-        ListOffsetsRequest::ListOffsetsTopic topic{.name = wish_.topic, .partitions = partitions};
-        local_requests_.ask<ListOffsetsResponse>(exchange_, ListOffsetsRequest{.replica_id = -1, .topics = {&topic, 1}},
-                                                 [self = shared_from_this()](const ListOffsetsResponse& reply) {
-                                                     for (const auto& partition : reply.topics[0].partitions) {
-                                                         if (partition.error_code == ErrorCode::none && partition.offset >= 0) {
-                                                             self->targets_[partition.partition_index] = partition.offset;
-                                                         }
-                                                     }
-                                                     self->ask_committed();
-                                                 });
+        return bounds.end;
     }
 
     void ask_committed() {

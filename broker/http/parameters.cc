@@ -15,6 +15,14 @@ std::optional<std::int64_t> parse_number(std::string_view text) {
     return value;
 }
 
+std::optional<PartitionIndex> parse_partition_index(std::string_view text) {
+    const auto number = parse_number(text);
+    if (!number || *number < 0 || *number > std::numeric_limits<std::int32_t>::max()) {
+        return std::nullopt;
+    }
+    return PartitionIndex{static_cast<std::int32_t>(*number)};
+}
+
 bool is_set(const Request& request, std::string_view name) {
     const auto value = request.parameter(name);
     return value && *value != "0" && *value != "false";

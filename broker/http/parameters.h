@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "broker/http/exchange.h"
+#include "protocol/types.h"
 
 /// Reads the query parameters of a request, or a number in its path.
 
@@ -16,6 +17,9 @@ namespace partita::http {
 
 /// Empty if the text is not exactly one decimal number.
 [[nodiscard]] std::optional<std::int64_t> parse_number(std::string_view text);
+
+/// The number of a partition. Empty if the text is not a decimal number that a partition may have.
+[[nodiscard]] std::optional<PartitionIndex> parse_partition_index(std::string_view text);
 
 /// True for "name", "name=1" and the like; false if it is missing, "0" or "false".
 [[nodiscard]] bool is_set(const Request& request, std::string_view name);

@@ -2,10 +2,8 @@
 // gets it like a record from a client of any protocol.
 
 #include <limits>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,12 +16,11 @@
 #include "broker/http/kafka_errors.h"
 #include "broker/http/local_client.h"
 #include "broker/http/resources.h"
+#include "broker/http/written_record.h"
 #include "broker/logs/appender.h"
 #include "broker/logs/lookup.h"
 #include "broker/logs/turn.h"
 #include "broker/logs/turns.h"
-#include "broker/partitioners/families.h"
-#include "protocol/record_batch_builder.h"
 #include "schedule/clock.h"
 
 namespace partita::http {
@@ -34,41 +31,6 @@ constexpr std::string_view kRoute = "POST /v1/topics/T/records";
 /// Answers use Kafka's errors in this version of Produce.
 constexpr std::int16_t kProduceVersion = 12;
 constexpr NumberRange kIndexes{.least = 0, .most = std::numeric_limits<std::int32_t>::max()};
-
-/// A record that a person writes by hand.
-struct WrittenRecord {
-    std::optional<std::string> key;
-    std::optional<std::string> value;
-    std::map<std::string, std::optional<std::string>> headers;
-    std::optional<std::int64_t> partition;
-};
-
-std::optional<Bytes> bytes_of(const std::optional<std::string>& text) {
-    return text ? std::optional(as_bytes(*text)) : std::nullopt;
-}
-
-/// The partition where the Java client would put the record; the first one if it has no key.
-std::int32_t place(const WrittenRecord& record, std::int32_t partition_count) {
-    if (record.partition) {
-        return static_cast<std::int32_t>(*record.partition);
-    }
-    if (!record.key) {
-        return 0;
-    }
-    return partitioners::partition_of(partitioners::Family::murmur2_pos, as_bytes(*record.key), partition_count).value;
-}
-
-std::vector<std::byte> batch_of(const WrittenRecord& record, TimestampMs now) {
-    std::vector<RecordHeader> headers;
-    for (const auto& [name, value] : record.headers) {
-        headers.push_back({.key = name, .value = bytes_of(value)});
-    }
-    BatchBuilder builder;
-    builder.append(now, bytes_of(record.key), bytes_of(record.value), headers);
-    std::vector<std::byte> batch;
-    builder.build(batch);
-    return batch;
-}
 
 /// One record on its way. It listens to its own request, which owns it until the record is written.
 class RecordWrite final : public logs::AppendListener {
@@ -156,9 +118,10 @@ void write_record(const Surroundings& surroundings, const ExchangePointer& excha
     append.outcome = topic.outcome;
     append.batch = write->batch();
     if (topic.topic != nullptr) {
-        append.index = PartitionIndex{place(record, topic.topic->topic->partition_count)};
-        append.partition = topic.topic->partition(append.index.value);
-        append.outcome = append.partition == nullptr ? logs::Outcome::unknown_partition : logs::Outcome::ok;
+        append.index = place_of(record, topic.topic->topic->partition_count);
+        const logs::PartitionLookup found = logs::find_partition(*topic.topic, append.index);
+        append.partition = found.partition == nullptr ? nullptr : found.partition->get();
+        append.outcome = found.outcome;
     }
     request.request_bytes = append.batch.size();
     request.listener = std::move(write);

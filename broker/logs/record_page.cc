@@ -4,6 +4,8 @@
 #include <string_view>
 
 #include "broker/logs/batch_walk.h"
+#include "broker/logs/offsets.h"
+#include "protocol/assert.h"
 #include "protocol/try.h"
 
 namespace partita::logs {
@@ -74,18 +76,35 @@ class PageBuilder final : public BatchVisitor {
     bool is_full_ = false;
 };
 
+std::expected<Offset, Failure> first_offset(const Partition& partition, const PageStart& start) {
+    if (const auto* offset = std::get_if<Offset>(&start)) {
+        return *offset;
+    }
+    if (const auto* time = std::get_if<TimestampMs>(&start)) {
+        return first_offset_since(partition, *time);
+    }
+    return partition.log->log_start_offset();
+}
+
 }  // namespace
 
-std::expected<RecordPage, ReadFailure> read_records(const PartitionLog& log, Offset from, const PageLimits& limits) {
+std::expected<RecordPage, Failure> read_page(const Partition& partition, const PageStart& start, const PageLimits& limits) {
+    const PartitionLog& log = *partition.log;
+    PARTITA_TRY_ASSIGN(const Offset from, first_offset(partition, start));
     const Offset end = log.high_watermark();
     // This read only checks that the partition has the offset.
-    PARTITA_TRY(log.read(from, {.upper_bound = end, .max_bytes = 1}));
-    RecordPage page{.records = {}, .next = from, .log_start = log.log_start_offset(), .end = end, .looked_at = 0, .damage = {}};
+    if (auto checked = log.read(from, {.upper_bound = end, .max_bytes = 1}); !checked) {
+        return std::unexpected(
+            Failure{.outcome = outcome_of(checked.error().error), .message = std::move(checked.error().message)});
+    }
+    RecordPage page{
+        .records = {}, .from = from, .next = from, .log_start = log.log_start_offset(), .end = end, .looked_at = 0, .damage = {}};
     PageBuilder builder(from, limits, page);
     const Offset walked = BatchWalk().walk(log, from, end, builder);
     if (!builder.is_full()) {
         page.next = std::max(page.next, walked);
     }
+    PARTITA_ASSERT(page.next >= from, "the next page lies behind this one");
     return page;
 }
 

@@ -5,10 +5,12 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "broker/logs/outcome.h"
+#include "broker/logs/partition.h"
 #include "protocol/types.h"
-#include "storage/partition_log.h"
 
 namespace partita::logs {
 
@@ -22,9 +24,19 @@ struct FoundRecord {
     std::vector<std::pair<std::string, std::optional<std::string>>> headers;
 };
 
-/// Some records of a partition, ascending.
+/// The start of a partition, as the place where a page begins.
+struct PartitionStart {
+    friend bool operator==(PartitionStart, PartitionStart) = default;
+};
+/// Where a page begins: at the start of the partition, at an offset, or at the first record that is not older than a time.
+/// Without such a record the page begins at the end.
+using PageStart = std::variant<PartitionStart, Offset, TimestampMs>;
+
+/// Some records of a partition, ascending, for people.
 struct RecordPage {
     std::vector<FoundRecord> records;
+    /// Where the page begins.
+    Offset from;
     /// Where the next page begins. At the last page this is the end of the partition.
     Offset next;
     Offset log_start;
@@ -47,9 +59,11 @@ struct PageLimits {
     std::size_t search_bytes = 64 << 20;
 };
 
-/// Reads the records from the offset `from` on: data of all transactions, without transaction markers. Fails with `out_of_range`
-/// if the partition no longer has that offset, or does not have it yet. Fails with `closed` if the partition was deleted. Reads
-/// the disk, so reactors must not call it.
-[[nodiscard]] std::expected<RecordPage, ReadFailure> read_records(const PartitionLog& log, Offset from, const PageLimits& limits);
+/// Reads the records from `start` on: data of all transactions, without transaction markers. Fails with `offset_out_of_range` if
+/// the partition no longer has that offset, or does not have it yet; with `unknown_partition` if the partition was deleted; with
+/// `storage_failed` if the disk fails, or if the partition was deleted before the search for a time. The page leaves out what is
+/// unreadable. Reads the disk, so reactors must not call it.
+[[nodiscard]] std::expected<RecordPage, Failure> read_page(const Partition& partition, const PageStart& start,
+                                                           const PageLimits& limits);
 
 }  // namespace partita::logs

@@ -29,8 +29,9 @@ class RecordPageTest : public ::testing::Test {
         auto batch = test::make_batch(wanted);
         ASSERT_TRUE(log_->append(batch, {.leader_epoch = LeaderEpoch{0}, .now = {1}}).has_value());
     }
-    [[nodiscard]] RecordPage read(std::int64_t from, const PageLimits& limits = {}) {
-        auto page = read_records(*log_, Offset{from}, limits);
+    [[nodiscard]] RecordPage read(std::int64_t from, const PageLimits& limits = {}) { return read_at(Offset{from}, limits); }
+    [[nodiscard]] RecordPage read_at(const PageStart& start, const PageLimits& limits = {}) {
+        auto page = read_page(partition_, start, limits);
         if (!page) {
             ADD_FAILURE() << page.error().message;
             return {};
@@ -40,6 +41,7 @@ class RecordPageTest : public ::testing::Test {
 
     test::StorageWorld world_;
     std::shared_ptr<PartitionLog> log_ = world_.shared_log();
+    const Partition partition_{log_, fetch::PartitionKey{1}};
 };
 
 TEST_F(RecordPageTest, AnEmptyPartitionHasAnEmptyPage) {
@@ -130,9 +132,9 @@ TEST_F(RecordPageTest, OffsetsThatThePartitionDoesNotHaveAreOutOfRange) {
     append({.records = 5});
     ASSERT_TRUE(log_->delete_records_before(Offset{5}).value());
     for (const std::int64_t missing : {0, 4, 11}) {
-        const auto page = read_records(*log_, Offset{missing}, {});
+        const auto page = read_page(partition_, Offset{missing}, {});
         ASSERT_FALSE(page.has_value()) << missing;
-        EXPECT_EQ(page.error().error, ReadError::out_of_range) << missing;
+        EXPECT_EQ(page.error().outcome, Outcome::offset_out_of_range) << missing;
     }
     EXPECT_EQ(read(5).log_start, Offset{5});
     EXPECT_THAT(read(10).records, IsEmpty());
@@ -157,12 +159,31 @@ TEST_F(RecordPageTest, WhatIsDamagedIsToldAndLeftOut) {
     EXPECT_EQ(page.next, Offset{3});
 }
 
-TEST_F(RecordPageTest, ADeletedPartitionIsClosed) {
+TEST_F(RecordPageTest, APageBeginsAtTheStartOrAtTheFirstRecordSinceATime) {
+    append({.records = 2, .timestamp = {100}});
+    append({.records = 2, .timestamp = {200}});
+    ASSERT_TRUE(log_->delete_records_before(Offset{1}).value());
+    const RecordPage whole = read_at(PartitionStart{});
+    EXPECT_EQ(whole.from, Offset{1});
+    EXPECT_THAT(offsets(whole), ElementsAre(1, 2, 3));
+    const RecordPage later = read_at(TimestampMs{101});
+    EXPECT_EQ(later.from, Offset{2});
+    EXPECT_THAT(offsets(later), ElementsAre(2, 3));
+    const RecordPage future = read_at(TimestampMs{201});
+    EXPECT_EQ(future.from, Offset{4}) << "no record is that late";
+    EXPECT_EQ(future.next, Offset{4});
+    EXPECT_THAT(future.records, IsEmpty());
+}
+
+TEST_F(RecordPageTest, ADeletedPartitionHasNoPage) {
     append({});
     ASSERT_TRUE(world_.directory->remove(log_).has_value());
-    const auto page = read_records(*log_, Offset{0}, {});
+    const auto page = read_page(partition_, Offset{0}, {});
     ASSERT_FALSE(page.has_value());
-    EXPECT_EQ(page.error().error, ReadError::closed);
+    EXPECT_EQ(page.error().outcome, Outcome::unknown_partition);
+    const auto since = read_page(partition_, TimestampMs{0}, {});
+    ASSERT_FALSE(since.has_value());
+    EXPECT_EQ(since.error().outcome, Outcome::storage_failed);
 }
 
 class CountingVisitor final : public BatchVisitor {
