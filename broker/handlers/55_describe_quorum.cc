@@ -29,7 +29,7 @@ bool asks_for_the_metadata_log(const DescribeQuorumRequest& request) {
 }
 
 PartitionData describe(runtime::RequestContext& context) {
-    const std::int64_t end = context.services.catalog.own_log()->log_end_offset().value;
+    const std::int64_t end = context.services.catalog.log_end().value;
     const std::int64_t now = context.now().wall.value;
     ArenaVector<DescribeQuorumResponse::ReplicaState> voters(context.arena(), 1);
     DescribeQuorumResponse::ReplicaState& voter = voters.emplace_back();

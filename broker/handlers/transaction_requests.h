@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <expected>
-#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -14,7 +13,6 @@
 #include "broker/runtime/coordinators/transaction_shards.h"
 #include "broker/transactions/commands.h"
 #include "protocol/error_code.h"
-#include "storage/partition_log.h"
 
 /// Code that handlers of transactional APIs share.
 
@@ -68,21 +66,18 @@ template <class Command>
     return ask_coordinator(context, command);
 }
 
-/// Calls `give` with true once the device has the record of all producer ids assigned so far, or with false if the write fails.
+/// Replies once the device has the record of all producer ids assigned so far; replies with `failed` if the write fails.
 /// Otherwise a power failure could make the broker assign an id twice. Logs with records of its first producer would then take
-/// batches of the second producer for duplicates. `give` runs now, or later on another thread.
-void when_ids_are_durable(runtime::Services& services, std::function<void(bool is_durable)> give);
-
-/// Replies once the ids are durable; replies with `failed` if they cannot be. The responses must hold no views.
+/// batches of the second producer for duplicates. The responses must hold no views.
 template <class Response>
 void reply_when_ids_are_durable(runtime::RequestContext& context, const Response& response, const Response& failed) {
     runtime::Services& services = context.services;
-    if (!services.catalog.own_log()->has_unsynced_data()) {
+    if (!services.catalog.has_unsynced_changes()) {
         context.reply(response);
         return;
     }
     const runtime::KafkaCall pending = context.defer();
-    when_ids_are_durable(services, [&services, pending, response, failed](bool is_durable) {
+    services.catalog.when_synced(services.flusher, [&services, pending, response, failed](bool is_durable) {
         services.turns.deliver(pending.target, runtime::encode_reply(pending, is_durable ? response : failed));
     });
 }

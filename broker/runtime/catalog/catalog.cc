@@ -6,9 +6,11 @@
 #include "broker/catalog/internal_topics.h"
 #include "broker/config/log_setup.h"
 #include "broker/runtime/catalog/config_rules.h"
+#include "broker/runtime/loop/fail_stop.h"
 #include "broker/runtime/loop/upkeep_bell.h"
 #include "broker/runtime/settings/catalog_settings.h"
 #include "protocol/record_batch_builder.h"
+#include "storage/log_flusher.h"
 
 namespace partita::runtime {
 namespace {
@@ -29,6 +31,18 @@ Catalog::Catalog(config::CurrentConfig& config, PublishedTopics& topics, TopicSt
       rules_(std::make_unique<DefinedConfigRules>([&config] { return config.get(); })),
       core_(*rules_),
       mutation_quotas_(quota_seconds(*config.get())) {}
+
+void Catalog::when_synced(LogFlusher& flusher, std::function<void(bool is_synced)> then) const {
+    const bool is_queued = flusher.request_sync(own_log(), [then](const StorageResult<Offset>& synced) {
+        if (!synced && synced.error().kind == StorageError::Kind::sync_failed) {
+            fail_stop(synced.error());
+        }
+        then(synced.has_value());
+    });
+    if (!is_queued) {
+        then(false);
+    }
+}
 
 catalog::CatalogSettings Catalog::settings() const { return catalog_settings(*config_.get()); }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <expected>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,10 @@
 #include "protocol/mutex.h"
 #include "storage/file_system.h"
 #include "storage/metadata_store.h"
+
+namespace partita {
+class LogFlusher;
+}
 
 namespace partita::runtime {
 
@@ -55,6 +60,13 @@ class Catalog {
     [[nodiscard]] const std::string& cluster_id() const { return cluster_id_; }
     /// The log that makes the catalog durable. It exists once `load` has returned.
     [[nodiscard]] std::shared_ptr<PartitionLog> own_log() const { return partition_->log; }
+    /// Where that log ends. It grows with every change.
+    [[nodiscard]] Offset log_end() const { return partition_->log->log_end_offset(); }
+    /// True if a power failure could still undo a change.
+    [[nodiscard]] bool has_unsynced_changes() const { return partition_->log->has_unsynced_data(); }
+    /// Calls `then` with true once the device has all changes made so far. Calls it with false if the device cannot take them, or
+    /// if too many syncs wait. Stops the broker if a sync fails. `then` runs now, or later on another thread.
+    void when_synced(LogFlusher& flusher, std::function<void(bool is_synced)> then) const;
 
     // Changes ------------------------------------------------------------------------------------
 
