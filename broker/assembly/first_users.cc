@@ -75,11 +75,9 @@ std::expected<void, StartError> make_first_users(const config::BrokerConfig& con
     for (authentication::ScramUser& user : users) {
         if (!has_password(section.snapshot(), user)) {
             // One at a time, because a command may alter a user only once.
-            const catalog::AlterScramCredentialsCommand command{.deletions = {}, .upsertions = {upsertion_of(user)}};
-            const auto decision = section.decide(now, [&](const catalog::CatalogCore& core, const catalog::CatalogContext&) {
-                return catalog::alter_scram_credentials(core.snapshot(), command);
-            });
-            if (const catalog::CatalogError& error = decision.reply.users.front().error; error.failed()) {
+            const catalog::AlterScramCredentials command{.deletions = {}, .upsertions = {upsertion_of(user)}};
+            const auto decision = section.decide(now, command);
+            if (const catalog::CatalogError& error = decision.result.users.front().error; error.failed()) {
                 return std::unexpected(
                     StartError{path + ": cannot create the user " + user.name + ": " + error.message.value_or("")});
             }

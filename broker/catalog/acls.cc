@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "broker/access/acl_index.h"
+#include "broker/catalog/catalog_core.h"
 #include "broker/catalog/change_builder.h"
 
 namespace partita::catalog {
@@ -81,69 +82,69 @@ AclPointer made_of(const AclToCreate& acl) {
 
 }  // namespace
 
-Decision<CreateAclsReply> create_acls(const CatalogPointer& catalog, const CreateAclsCommand& command) {
-    CreateAclsReply reply;
+Decision<CreateAcls> CatalogCore::decide(const CreateAcls& command, const CatalogContext&) const {
+    CreateAclsResult answer;
     if (std::ranges::any_of(command.acls, is_of_a_filter)) {
-        reply.results.assign(command.acls.size(), {ErrorCode::unknown_server_error, std::nullopt});
-        return {std::move(reply), {}};
+        answer.results.assign(command.acls.size(), {ErrorCode::unknown_server_error, std::nullopt});
+        return {std::move(answer), {}};
     }
     Acls added;
     for (const AclToCreate& acl : command.acls) {
-        reply.results.push_back(problem_of(acl));
-        if (reply.results.back().failed()) {
+        answer.results.push_back(problem_of(acl));
+        if (answer.results.back().failed()) {
             continue;
         }
-        if (AclPointer made = made_of(acl); !catalog->acls().contains(*made)) {
+        if (AclPointer made = made_of(acl); !snapshot_->acls().contains(*made)) {
             added.insert(std::move(made));
         }
     }
     CatalogError refused;
     if (added.size() > kMaxAclsPerRequest) {
         refused = {ErrorCode::policy_violation, std::string(kExcessiveBatch)};
-    } else if (catalog->acls().size() + added.size() > AclIndex::kAclsMax) {
+    } else if (snapshot_->acls().size() + added.size() > AclIndex::kAclsMax) {
         refused = {ErrorCode::policy_violation, "There can be no more than " + std::to_string(AclIndex::kAclsMax) + " ACLs."};
     }
     if (refused.failed()) {
-        for (CatalogError& result : reply.results) {
+        for (CatalogError& result : answer.results) {
             if (!result.failed()) {
                 result = refused;
             }
         }
-        return {std::move(reply), {}};
+        return {std::move(answer), {}};
     }
-    ChangeBuilder change(catalog);
+    ChangeBuilder change(snapshot_);
     if (!added.empty()) {
         change.change_acls(std::vector(added.begin(), added.end()), {});
     }
-    return {std::move(reply), change.finish()};
+    return {std::move(answer), change.finish()};
 }
 
-Decision<DeleteAclsReply> delete_acls(const CatalogPointer& catalog, const DeleteAclsCommand& command) {
-    DeleteAclsReply reply;
+Decision<DeleteAcls> CatalogCore::decide(const DeleteAcls& command, const CatalogContext&) const {
+    DeleteAclsResult answer;
     Acls removed;
     for (const access::AclFilter& filter : command.filters) {
-        DeletedAcls& result = reply.results.emplace_back();
+        DeletedAcls& result = answer.results.emplace_back();
         result.error = problem_of(filter);
         if (result.error.failed()) {
             continue;
         }
-        std::ranges::copy_if(catalog->acls().acls(), std::back_inserter(result.acls),
+        std::ranges::copy_if(snapshot_->acls().acls(), std::back_inserter(result.acls),
                              [&](const AclPointer& acl) { return filter.matches(*acl); });
         removed.insert(result.acls.begin(), result.acls.end());
     }
     if (removed.size() > kMaxAclsPerRequest) {
         const CatalogError refused =
             invalid("Cannot remove more than " + std::to_string(kMaxAclsPerRequest) + " acls in a single delete operation.");
-        for (DeletedAcls& result : reply.results) {
+        for (DeletedAcls& result : answer.results) {
             result = {.error = refused, .acls = {}};
         }
-        return {std::move(reply), {}};
+        return {std::move(answer), {}};
     }
-    ChangeBuilder change(catalog);
+    ChangeBuilder change(snapshot_);
     if (!removed.empty()) {
         change.change_acls({}, std::vector(removed.begin(), removed.end()));
     }
-    return {std::move(reply), change.finish()};
+    return {std::move(answer), change.finish()};
 }
 
 }  // namespace partita::catalog

@@ -5,7 +5,7 @@
 
 #include "broker/access/acl.h"
 #include "broker/catalog/catalog.h"
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 
 /// CreateAcls and DeleteAcls: Kafka's rules, errors and texts. The catalog keeps ACLs whether or not the broker has an
 /// authorizer.
@@ -25,20 +25,15 @@ struct AclToCreate {
     std::int8_t effect = 0;
 };
 
-struct CreateAclsCommand {
-    std::vector<AclToCreate> acls;
-};
-
 /// One result per ACL, in the order of the command. An ACL that already exists is not a failure. If one says ANY or MATCH, which
 /// only filters may use, all are refused.
-struct CreateAclsReply {
+struct CreateAclsResult {
     std::vector<CatalogError> results;
 };
 
-[[nodiscard]] Decision<CreateAclsReply> create_acls(const CatalogPointer& catalog, const CreateAclsCommand& command);
-
-struct DeleteAclsCommand {
-    std::vector<access::AclFilter> filters;
+struct CreateAcls {
+    using Result = CreateAclsResult;
+    std::vector<AclToCreate> acls;
 };
 
 struct DeletedAcls {
@@ -48,10 +43,13 @@ struct DeletedAcls {
 };
 
 /// One result per filter. If the filters match more than `kMaxAclsPerRequest` ACLs, all are refused.
-struct DeleteAclsReply {
+struct DeleteAclsResult {
     std::vector<DeletedAcls> results;
 };
 
-[[nodiscard]] Decision<DeleteAclsReply> delete_acls(const CatalogPointer& catalog, const DeleteAclsCommand& command);
+struct DeleteAcls {
+    using Result = DeleteAclsResult;
+    std::vector<access::AclFilter> filters;
+};
 
 }  // namespace partita::catalog

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "broker/access/acl_index.h"
+#include "broker/catalog/catalog_core.h"
 #include "broker/catalog/change_builder.h"
 #include "broker/catalog/delegation_tokens.h"
 #include "broker/catalog/internal_topics.h"
@@ -12,7 +13,7 @@
 namespace partita::catalog {
 namespace {
 
-CatalogError adoption_problem(const AdoptTopicsCommand::Topic& topic, const CatalogSnapshot& catalog) {
+CatalogError adoption_problem(const AdoptTopics::Topic& topic, const CatalogSnapshot& catalog) {
     if (const Topic* existing = catalog.find_topic(topic.name)) {
         return {ErrorCode::topic_already_exists, "there is another topic " + existing->name};
     }
@@ -35,7 +36,7 @@ CatalogError adoption_problem(const AdoptTopicsCommand::Topic& topic, const Cata
 }
 
 /// The configs that are valid here; the names of the others go to `left_out`.
-ConfigMap valid_configs(const AdoptTopicsCommand::Topic& topic, const ConfigRules& rules, std::vector<std::string>& left_out) {
+ConfigMap valid_configs(const AdoptTopics::Topic& topic, const ConfigRules& rules, std::vector<std::string>& left_out) {
     const ConfigResource resource{ConfigResourceType::topic, topic.name};
     if (!config_value_problem(topic.configs) && !rules.validate(resource, topic.configs, {}).failed()) {
         return topic.configs;
@@ -90,12 +91,11 @@ std::size_t adopt_tokens(std::span<const access::DelegationToken> tokens, Change
 
 }  // namespace
 
-Decision<AdoptTopicsReply> adopt_topics(const CatalogPointer& catalog, const AdoptTopicsCommand& command,
-                                        const ConfigRules& rules, const CatalogContext& context) {
-    ChangeBuilder change(catalog);
-    AdoptTopicsReply reply;
-    for (const AdoptTopicsCommand::Topic& topic : command.topics) {
-        AdoptTopicsReply::Topic& result = reply.topics.emplace_back();
+Decision<AdoptTopics> CatalogCore::decide(const AdoptTopics& command, const CatalogContext& context) const {
+    ChangeBuilder change(snapshot_);
+    AdoptTopicsResult answer;
+    for (const AdoptTopics::Topic& topic : command.topics) {
+        AdoptTopicsResult::Topic& result = answer.topics.emplace_back();
         result.name = topic.name;
         result.error = adoption_problem(topic, change.draft());
         if (result.error.failed()) {
@@ -108,21 +108,21 @@ Decision<AdoptTopicsReply> adopt_topics(const CatalogPointer& catalog, const Ado
         adopted.replication_factor = 1;
         adopted.internal = is_internal_topic(topic.name);
         adopted.created_time = context.now.wall;
-        adopted.configs = valid_configs(topic, rules, result.left_out_configs);
+        adopted.configs = valid_configs(topic, rules_, result.left_out_configs);
         change.create_topic(std::move(adopted));
     }
     for (const auto& [user, credentials] : command.scram_credentials) {
-        if (user.empty() || catalog->all_scram_credentials().contains(user)) {
+        if (user.empty() || snapshot_->all_scram_credentials().contains(user)) {
             continue;
         }
         change.set_configs(ConfigResourceType::scram_credential, user, credentials);
     }
-    reply.left_out_acls = adopt_acls(command.acls, change);
-    reply.left_out_tokens = adopt_tokens(command.delegation_tokens, change);
-    if (command.next_producer_id > catalog->next_producer_id()) {
+    answer.left_out_acls = adopt_acls(command.acls, change);
+    answer.left_out_tokens = adopt_tokens(command.delegation_tokens, change);
+    if (command.next_producer_id > snapshot_->next_producer_id()) {
         change.set_next_producer_id(command.next_producer_id);
     }
-    return {std::move(reply), change.finish()};
+    return {std::move(answer), change.finish()};
 }
 
 }  // namespace partita::catalog

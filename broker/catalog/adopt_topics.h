@@ -8,13 +8,29 @@
 #include "broker/access/acl.h"
 #include "broker/access/delegation_token.h"
 #include "broker/catalog/catalog.h"
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 #include "protocol/types.h"
 
 namespace partita::catalog {
 
-/// Topics whose logs exist already, in a directory that a real Kafka left, with its users' credentials and ACLs.
-struct AdoptTopicsCommand {
+struct AdoptTopicsResult {
+    struct Topic {
+        std::string name;
+        CatalogError error;
+        /// Configs that are unknown here, or have an impossible value.
+        std::vector<std::string> left_out_configs;
+    };
+    /// In the order of the command.
+    std::vector<Topic> topics;
+    /// Numbers of ACLs and tokens beyond the limits of a catalog.
+    std::size_t left_out_acls = 0;
+    std::size_t left_out_tokens = 0;
+};
+
+/// Takes topics whose logs exist already into the catalog, under their own ids, with their users' credentials and ACLs: those of
+/// a directory that a real Kafka left. Topics are judged one by one. No client asks for this, so there is no limit per request.
+struct AdoptTopics {
+    using Result = AdoptTopicsResult;
     struct Topic {
         std::string name;
         /// Zero if the topic's directories name no id: the topic then gets a fresh one.
@@ -31,24 +47,5 @@ struct AdoptTopicsCommand {
     std::vector<access::Acl> acls;
     std::vector<access::DelegationToken> delegation_tokens;
 };
-
-struct AdoptTopicsReply {
-    struct Topic {
-        std::string name;
-        CatalogError error;
-        /// Configs that are unknown here, or have an impossible value.
-        std::vector<std::string> left_out_configs;
-    };
-    /// In the order of the command.
-    std::vector<Topic> topics;
-    /// Numbers of ACLs and tokens beyond the limits of a catalog.
-    std::size_t left_out_acls = 0;
-    std::size_t left_out_tokens = 0;
-};
-
-/// Takes the topics into the catalog, under their own ids. Judges them one by one. No client asks for this, so there is no limit
-/// per request.
-[[nodiscard]] Decision<AdoptTopicsReply> adopt_topics(const CatalogPointer& catalog, const AdoptTopicsCommand& command,
-                                                      const ConfigRules& rules, const CatalogContext& context);
 
 }  // namespace partita::catalog

@@ -244,15 +244,15 @@ std::int64_t changed_entries(const ConfigMap& before, const ConfigMap& after) {
 
 /// The common part of both APIs: `form_of` judges a resource's items, `result_of` gives its new set.
 template <class Command, class FormOf, class ResultOf>
-Decision<AlterConfigsReply> alter(const Command& command, const CatalogPointer& catalog, const ConfigRules& rules,
-                                  const CatalogSettings& settings, FormOf form_of, ResultOf result_of) {
+Decision<Command> alter(const Command& command, const CatalogPointer& catalog, const ConfigRules& rules,
+                        const CatalogSettings& settings, FormOf form_of, ResultOf result_of) {
     std::map<std::pair<ConfigResourceType, std::string_view>, int> occurrences;
     for (const auto& wish : command.resources) {
         ++occurrences[{wish.resource.type, wish.resource.name}];
     }
 
     ChangeBuilder change(catalog);
-    AlterConfigsReply reply;
+    AlterConfigsResult answer;
     std::int64_t records = 0;
     for (const auto& wish : command.resources) {
         CatalogError judged;
@@ -276,15 +276,15 @@ Decision<AlterConfigsReply> alter(const Command& command, const CatalogPointer& 
                 store(wish.resource, std::move(*configs), current, *catalog, change);
             }
         }
-        reply.resources.push_back({wish.resource.type, std::string(wish.resource.name), std::move(judged)});
+        answer.resources.push_back({wish.resource.type, std::string(wish.resource.name), std::move(judged)});
     }
     if (records > kMaxRecordsPerRequest) {
-        for (AlteredResource& resource : reply.resources) {
+        for (AlteredResource& resource : answer.resources) {
             resource.error = refused(ErrorCode::policy_violation, std::string(kExcessiveBatch));
         }
-        return {std::move(reply), {}};
+        return {std::move(answer), {}};
     }
-    return {std::move(reply), change.finish()};
+    return {std::move(answer), change.finish()};
 }
 
 CatalogError judge_form(bool has_duplicates, const std::string& nulls) {
@@ -299,8 +299,8 @@ CatalogError judge_form(bool has_duplicates, const std::string& nulls) {
 
 }  // namespace
 
-Decision<AlterConfigsReply> CatalogCore::incremental_alter_configs(const IncrementalAlterConfigsCommand& command,
-                                                                   const CatalogContext& context) const {
+Decision<IncrementalAlterConfigs> CatalogCore::decide(const IncrementalAlterConfigs& command,
+                                                      const CatalogContext& context) const {
     const auto is_null = [](const ConfigChange& change) {
         return !change.value && static_cast<AlterOperation>(change.operation) != AlterOperation::remove;
     };
@@ -312,7 +312,7 @@ Decision<AlterConfigsReply> CatalogCore::incremental_alter_configs(const Increme
         [&](const ResourceToAlter& wish, const ConfigMap& current) { return altered_configs(wish, current, rules_); });
 }
 
-Decision<AlterConfigsReply> CatalogCore::alter_configs(const AlterConfigsCommand& command, const CatalogContext& context) const {
+Decision<AlterConfigs> CatalogCore::decide(const AlterConfigs& command, const CatalogContext& context) const {
     const auto is_null = [](const NamedConfig& config) { return !config.value; };
     return alter(
         command, snapshot_, rules_, context.settings,

@@ -2,7 +2,7 @@
 
 #include <expected>
 
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 
 namespace partita::catalog {
 

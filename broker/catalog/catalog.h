@@ -19,6 +19,18 @@ namespace partita::catalog {
 /// Names and texts of configs in ascending order of names (the same type as in `broker/config`).
 using ConfigMap = std::map<std::string, std::string, std::less<>>;
 
+enum class ConfigResourceType : std::int8_t {
+    unknown = 0,
+    topic = 2,
+    broker = 4,
+    broker_logger = 8,
+    client_metrics = 16,
+    group = 32,
+    // Kinds of the catalog itself: requests cannot name these numbers.
+    client_quota = -1,
+    scram_credential = -2,
+};
+
 /// Names of Kafka's internal topics, and of Kafka's metadata log, whose name no topic may have.
 inline constexpr std::string_view kOffsetsTopicName = "__consumer_offsets";
 inline constexpr std::string_view kTransactionTopicName = "__transaction_state";

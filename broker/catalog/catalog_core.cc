@@ -26,18 +26,17 @@ std::expected<void, CatalogReplayError> CatalogCore::finish_replay() {
     return {};
 }
 
-Decision<InitialiseReply> CatalogCore::initialise(std::string_view cluster_id, const FeatureLevels& features,
-                                                  const CatalogContext&) const {
+Decision<Initialise> CatalogCore::decide(const Initialise& command, const CatalogContext&) const {
     ChangeBuilder change(snapshot_);
     const bool is_new = snapshot_->cluster_id().empty();
-    const std::string id = is_new ? std::string(cluster_id) : snapshot_->cluster_id();
-    if (is_new || snapshot_->finalized_features() != features) {
-        change.set_identity(id, features);
+    const std::string id = is_new ? std::string(command.cluster_id) : snapshot_->cluster_id();
+    if (is_new || snapshot_->finalized_features() != command.features) {
+        change.set_identity(id, command.features);
     }
     return {{id}, change.finish()};
 }
 
-Decision<ProducerIdBlockReply> CatalogCore::allocate_producer_ids(const CatalogContext&) const {
+Decision<AllocateProducerIds> CatalogCore::decide(const AllocateProducerIds&, const CatalogContext&) const {
     const ProducerId first = snapshot_->next_producer_id();
     if (first.value > std::numeric_limits<std::int64_t>::max() - kProducerIdBlockSize) {
         return {{.error = {ErrorCode::unknown_server_error,

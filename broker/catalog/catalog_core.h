@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "broker/catalog/catalog.h"
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 #include "protocol/error_code.h"
 #include "protocol/types.h"
 
@@ -19,10 +19,23 @@ namespace partita::catalog {
 
 class CatalogImage;
 
+// Commands with headers of their own: acls.h, adopt_topics.h, client_quotas.h, delegation_tokens.h, features.h,
+// scram_credentials.h.
+struct AdoptTopics;
+struct AlterClientQuotas;
+struct AlterScramCredentials;
+struct CreateAcls;
+struct CreateDelegationToken;
+struct DeleteAcls;
+struct ExpireDelegationToken;
+struct RemoveExpiredTokens;
+struct RenewDelegationToken;
+struct UpdateFeatures;
+
 /// Decides everything that changes the catalog: a pure state machine without clock, files or threads.
 ///
-/// How to use it. A command looks at the current snapshot and returns a `Decision`: the reply and the `Effects`.
-/// Nothing has changed yet. The shell
+/// How to use it. `decide` looks at the current snapshot and returns a `Decision`: the result and the `Effects`. Nothing has
+/// changed yet. The shell
 ///   1. appends `effects.records` to the catalog's log as ONE record batch, so that all or none of them
 ///      survive (an expansion is a topic record and an epoch record; half of it must not exist);
 ///   2. calls `commit(effects)`, which makes `effects.next` the current snapshot;
@@ -55,57 +68,36 @@ class CatalogCore {
     /// Never null after `finish_replay`.
     [[nodiscard]] const CatalogPointer& snapshot() const { return snapshot_; }
 
-    // Commands -----------------------------------------------------------------------------------
+    // Commands: see the struct of each -----------------------------------------------------------
 
-    /// Gives a new data directory its cluster id and finalized features. An existing cluster id is kept, and only changed
-    /// features are written. Without changes there are no records.
-    [[nodiscard]] Decision<InitialiseReply> initialise(std::string_view cluster_id, const FeatureLevels& features,
-                                                       const CatalogContext& context) const;
+    [[nodiscard]] Decision<Initialise> decide(const Initialise& command, const CatalogContext& context) const;
+    [[nodiscard]] Decision<AdoptTopics> decide(const AdoptTopics& command, const CatalogContext& context) const;
 
-    /// CreateTopics. Topics are judged one by one: failures do not stop others. Results are in Kafka's order: the
-    /// topics of the request, then each name that came more than once, once, then __cluster_metadata. A request for
-    /// more than 10,000 partitions, or one that needs more than 10,000 of Kafka's records, fails as a whole.
-    [[nodiscard]] Decision<CreateTopicsReply> create_topics(const CreateTopicsCommand& command,
-                                                            const CatalogContext& context) const;
+    [[nodiscard]] Decision<CreateTopics> decide(const CreateTopics& command, const CatalogContext& context) const;
+    [[nodiscard]] Decision<AutoCreateTopic> decide(const AutoCreateTopic& command, const CatalogContext& context) const;
+    [[nodiscard]] Decision<DeleteTopics> decide(const DeleteTopics& command, const CatalogContext& context) const;
+    [[nodiscard]] Decision<CreatePartitions> decide(const CreatePartitions& command, const CatalogContext& context) const;
+    [[nodiscard]] Decision<RecordProducerSwitches> decide(const RecordProducerSwitches& command,
+                                                          const CatalogContext& context) const;
+    [[nodiscard]] Decision<ForgetSeededGroups> decide(const ForgetSeededGroups& command, const CatalogContext& context) const;
 
-    /// Creates a topic that Metadata or a coordinator needs on first use; internal topics get the configs that Kafka gives them.
-    /// If the topic exists, the result is `none` with its id, and no records. Otherwise errors as in `CreatedTopic`, but never
-    /// for the three internal names. The caller decides whether auto-creation is allowed (auto.create.topics.enable, the
-    /// request's flag); internal topics are created regardless.
-    [[nodiscard]] Decision<CreatedTopic> auto_create_topic(std::string_view name, const CatalogContext& context) const;
+    [[nodiscard]] Decision<IncrementalAlterConfigs> decide(const IncrementalAlterConfigs& command,
+                                                           const CatalogContext& context) const;
+    [[nodiscard]] Decision<AlterConfigs> decide(const AlterConfigs& command, const CatalogContext& context) const;
+    [[nodiscard]] Decision<AlterClientQuotas> decide(const AlterClientQuotas& command, const CatalogContext& context) const;
+    [[nodiscard]] Decision<UpdateFeatures> decide(const UpdateFeatures& command, const CatalogContext& context) const;
+    [[nodiscard]] Decision<AllocateProducerIds> decide(const AllocateProducerIds& command, const CatalogContext& context) const;
 
-    /// DeleteTopics, with names and ids mixed. Kafka shuffles its results; here refusals come first, then deletions in
-    /// the order of the request.
-    [[nodiscard]] Decision<DeleteTopicsReply> delete_topics(const DeleteTopicsCommand& command,
-                                                            const CatalogContext& context) const;
-
-    /// CreatePartitions. Results: duplicates first, then topics in the order of the request. The judgement
-    /// (`TopicToExpand::judged`) may refuse an expansion that Kafka allows. For an expansion that happens, the core calls
-    /// `context.log_end_offsets` once. It records the result and the judged circumstances in the same atomic group as the new
-    /// count.
-    [[nodiscard]] Decision<CreatePartitionsReply> create_partitions(const CreatePartitionsCommand& command,
-                                                                    const CatalogContext& context) const;
-
-    /// Adds producers that have switched to the new count to an earlier expansion. A producer's first switch stands. Without news
-    /// there are no records.
-    [[nodiscard]] Decision<RecordProducerSwitchesReply> record_producer_switches(
-        const RecordProducerSwitchesCommand& command) const;
-
-    /// Empties `seeded_groups` of that expansion's circumstances: no group has offsets from it any more. No records if it was
-    /// empty. Returns the groups that it named.
-    [[nodiscard]] Decision<std::vector<std::string>> forget_seeded_groups(const TopicId& topic, std::int32_t epoch) const;
-
-    /// IncrementalAlterConfigs (KIP-339) of topics, brokers, groups and client metrics subscriptions. Resources are judged one by
-    /// one. Within one resource either all changes apply or none.
-    [[nodiscard]] Decision<AlterConfigsReply> incremental_alter_configs(const IncrementalAlterConfigsCommand& command,
-                                                                        const CatalogContext& context) const;
-    /// The legacy AlterConfigs: removes the configs of a resource that the request does not name.
-    [[nodiscard]] Decision<AlterConfigsReply> alter_configs(const AlterConfigsCommand& command,
-                                                            const CatalogContext& context) const;
-
-    /// Reserves `kProducerIdBlockSize` producer ids that were never given out before, not even by earlier runs. A
-    /// restart loses the rest of a block, as in Kafka.
-    [[nodiscard]] Decision<ProducerIdBlockReply> allocate_producer_ids(const CatalogContext& context) const;
+    [[nodiscard]] Decision<CreateAcls> decide(const CreateAcls& command, const CatalogContext& context) const;
+    [[nodiscard]] Decision<DeleteAcls> decide(const DeleteAcls& command, const CatalogContext& context) const;
+    [[nodiscard]] Decision<AlterScramCredentials> decide(const AlterScramCredentials& command,
+                                                         const CatalogContext& context) const;
+    [[nodiscard]] Decision<CreateDelegationToken> decide(const CreateDelegationToken& command,
+                                                         const CatalogContext& context) const;
+    [[nodiscard]] Decision<RenewDelegationToken> decide(const RenewDelegationToken& command, const CatalogContext& context) const;
+    [[nodiscard]] Decision<ExpireDelegationToken> decide(const ExpireDelegationToken& command,
+                                                         const CatalogContext& context) const;
+    [[nodiscard]] Decision<RemoveExpiredTokens> decide(const RemoveExpiredTokens& command, const CatalogContext& context) const;
 
     /// Makes `effects.next` the current snapshot. Asserts that the effects were decided on the present one.
     void commit(const Effects& effects);

@@ -10,8 +10,8 @@
 #include <unordered_map>
 
 #include "broker/catalog/catalog.h"
-#include "broker/catalog/catalog_commands.h"
 #include "broker/catalog/catalog_records.h"
+#include "broker/catalog/commands.h"
 
 namespace partita::catalog {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 
 namespace partita::catalog {
 

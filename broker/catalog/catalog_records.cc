@@ -355,7 +355,7 @@ bool may_follow(std::int32_t partition_count, const ExpansionEpoch& expansion) {
            std::cmp_less_equal(expansion.log_end_offsets.size(), partition_count);
 }
 
-CatalogRecord topic_record(const Topic& topic) {
+Record topic_record(const Topic& topic) {
     PARTITA_ASSERT(has_partitions(topic), "decode_topic takes no topic without partitions");
     std::vector<CatalogConfigEntry> configs = config_entries(topic.configs);
     const CatalogTopicRecord record{.name = topic.name,
@@ -366,7 +366,7 @@ CatalogRecord topic_record(const Topic& topic) {
     return {encode_key(TopicKey{topic.id}), encode_value(record)};
 }
 
-CatalogRecord expansion_record(const TopicId& id, const ExpansionEpoch& expansion) {
+Record expansion_record(const TopicId& id, const ExpansionEpoch& expansion) {
     PARTITA_ASSERT(expansion.epoch >= 1, "the first expansion of a topic is number 1");
     std::vector<std::int64_t> ends;
     ends.reserve(expansion.log_end_offsets.size());
@@ -404,7 +404,7 @@ CatalogRecord expansion_record(const TopicId& id, const ExpansionEpoch& expansio
     return {encode_key(ExpansionKey{id, expansion.epoch}), encode_value(record)};
 }
 
-CatalogRecord producer_switch_record(const TopicId& id, std::int32_t epoch, const ProducerSwitch& producer) {
+Record producer_switch_record(const TopicId& id, std::int32_t epoch, const ProducerSwitch& producer) {
     PARTITA_ASSERT(producer.client_id.size() <= ExpansionCircumstances::kTextBytesMax, "a client's text was cut");
     const CatalogProducerSwitchRecord record{.time_ms = producer.time.value,
                                              .partition = producer.partition.value,
@@ -413,12 +413,12 @@ CatalogRecord producer_switch_record(const TopicId& id, std::int32_t epoch, cons
     return {encode_key(ProducerSwitchKey{id, epoch, producer.client_id, producer.address}), encode_value(record)};
 }
 
-CatalogRecord configs_record(ConfigResourceType type, std::string_view name, const ConfigMap& configs) {
+Record configs_record(ConfigResourceType type, std::string_view name, const ConfigMap& configs) {
     std::vector<CatalogConfigEntry> entries = config_entries(configs);
     return {encode_key(ConfigsKey{type, name}), encode_value(CatalogConfigsRecord{.configs = entries})};
 }
 
-CatalogRecord acl_record(const access::Acl& acl) {
+Record acl_record(const access::Acl& acl) {
     ByteBuffer value;
     value.append_big_endian(kCatalogRecordVersion);
     return {encode_key(AclKey{acl}), to_string(value)};
@@ -434,7 +434,7 @@ std::expected<void, CatalogReplayError> check_acl(Bytes value) {
     return {};
 }
 
-CatalogRecord delegation_token_record(const access::DelegationToken& token) {
+Record delegation_token_record(const access::DelegationToken& token) {
     const auto named = [](const access::PrincipalName& principal) {
         return CatalogPrincipalName{.type = principal.type, .name = principal.name};
     };
@@ -450,13 +450,13 @@ CatalogRecord delegation_token_record(const access::DelegationToken& token) {
                                                                                       .latest_ms = token.latest.value})};
 }
 
-CatalogRecord state_record(std::int64_t sequence, ProducerId next_producer_id) {
+Record state_record(std::int64_t sequence, ProducerId next_producer_id) {
     PARTITA_ASSERT(sequence >= 0 && next_producer_id >= ProducerId{0}, "decode_state takes no negative number");
     return {encode_key(StateKey{}),
             encode_value(CatalogStateRecord{.sequence = sequence, .next_producer_id = next_producer_id.value})};
 }
 
-CatalogRecord identity_record(std::string_view cluster_id, const FeatureLevels& features) {
+Record identity_record(std::string_view cluster_id, const FeatureLevels& features) {
     std::vector<CatalogFeatureEntry> entries;
     for (const auto& [name, level] : features) {
         entries.push_back({name, level});

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "broker/catalog/catalog.h"
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 #include "protocol/schema.h"
 
 /// The records of the catalog's log and their bytes.
@@ -182,15 +182,15 @@ using CatalogKey =
 
 // Records --------------------------------------------------------------------------------------------
 
-[[nodiscard]] CatalogRecord topic_record(const Topic& topic);
-[[nodiscard]] CatalogRecord expansion_record(const TopicId& id, const ExpansionEpoch& expansion);
-[[nodiscard]] CatalogRecord producer_switch_record(const TopicId& id, std::int32_t epoch, const ProducerSwitch& producer);
-[[nodiscard]] CatalogRecord configs_record(ConfigResourceType type, std::string_view name, const ConfigMap& configs);
-[[nodiscard]] CatalogRecord state_record(std::int64_t sequence, ProducerId next_producer_id);
-[[nodiscard]] CatalogRecord identity_record(std::string_view cluster_id, const FeatureLevels& features);
-[[nodiscard]] CatalogRecord acl_record(const access::Acl& acl);
-[[nodiscard]] CatalogRecord delegation_token_record(const access::DelegationToken& token);
-[[nodiscard]] inline CatalogRecord tombstone(const CatalogKey& key) { return {encode_key(key), std::nullopt}; }
+[[nodiscard]] Record topic_record(const Topic& topic);
+[[nodiscard]] Record expansion_record(const TopicId& id, const ExpansionEpoch& expansion);
+[[nodiscard]] Record producer_switch_record(const TopicId& id, std::int32_t epoch, const ProducerSwitch& producer);
+[[nodiscard]] Record configs_record(ConfigResourceType type, std::string_view name, const ConfigMap& configs);
+[[nodiscard]] Record state_record(std::int64_t sequence, ProducerId next_producer_id);
+[[nodiscard]] Record identity_record(std::string_view cluster_id, const FeatureLevels& features);
+[[nodiscard]] Record acl_record(const access::Acl& acl);
+[[nodiscard]] Record delegation_token_record(const access::DelegationToken& token);
+[[nodiscard]] inline Record tombstone(const CatalogKey& key) { return {encode_key(key), std::nullopt}; }
 
 // Rules that hold for every written topic. The reader checks them again: a record that breaks them is corrupt.
 

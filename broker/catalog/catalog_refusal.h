@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 
 namespace partita::catalog {
 

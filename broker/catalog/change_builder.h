@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "broker/catalog/catalog.h"
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 #include "broker/catalog/snapshot_editor.h"
 
 namespace partita::catalog {

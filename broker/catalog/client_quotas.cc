@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "broker/catalog/catalog_core.h"
 #include "broker/catalog/catalog_refusal.h"
 #include "broker/catalog/change_builder.h"
 #include "protocol/assert.h"
@@ -243,17 +244,17 @@ bool matches(const QuotaEntity& entity, std::span<const QuotaFilterComponent> fi
 
 }  // namespace
 
-Decision<AlterClientQuotasReply> alter_client_quotas(const CatalogPointer& catalog, const AlterClientQuotasCommand& command) {
-    AlterClientQuotasReply reply;
-    ChangeBuilder change(catalog);
+Decision<AlterClientQuotas> CatalogCore::decide(const AlterClientQuotas& command, const CatalogContext&) const {
+    AlterClientQuotasResult answer;
+    ChangeBuilder change(snapshot_);
     std::map<QuotaEntity, std::size_t> known;
     for (const QuotaAlteration& alteration : command.alterations) {
-        const auto [place, is_new] = known.try_emplace(alteration.entity, reply.entities.size());
+        const auto [place, is_new] = known.try_emplace(alteration.entity, answer.entities.size());
         if (!is_new) {
-            reply.entities[place->second].error = invalid("Ignoring duplicate entity " + entity_text(alteration.entity));
+            answer.entities[place->second].error = invalid("Ignoring duplicate entity " + entity_text(alteration.entity));
             continue;
         }
-        AlteredQuotas& result = reply.entities.emplace_back(alteration.entity);
+        AlteredQuotas& result = answer.entities.emplace_back(alteration.entity);
         result.error = judge_entity(alteration.entity);
         if (result.error.failed()) {
             continue;
@@ -268,7 +269,7 @@ Decision<AlterClientQuotasReply> alter_client_quotas(const CatalogPointer& catal
             change.set_configs(ConfigResourceType::client_quota, name, std::move(quotas));
         }
     }
-    return {std::move(reply), change.finish()};
+    return {std::move(answer), change.finish()};
 }
 
 std::expected<std::vector<DescribedQuotas>, CatalogError> describe_client_quotas(const CatalogSnapshot& catalog,

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "broker/catalog/catalog.h"
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 
 /// Client quotas (KIP-546), which kafka-configs sets for users, client ids and addresses. This file stores and describes them;
 /// client_rates.h and mutation_quotas.h count the clients' use.
@@ -33,11 +33,6 @@ struct QuotaAlteration {
     std::vector<QuotaOperation> operations;
 };
 
-struct AlterClientQuotasCommand {
-    std::vector<QuotaAlteration> alterations;
-    bool validate_only = false;
-};
-
 struct AlteredQuotas {
     QuotaEntity entity;
     CatalogError error;
@@ -45,12 +40,15 @@ struct AlteredQuotas {
 
 /// One result per entity, in the order of the request. If an entity comes twice, its first alteration takes effect, and the
 /// result is a refusal.
-struct AlterClientQuotasReply {
+struct AlterClientQuotasResult {
     std::vector<AlteredQuotas> entities;
 };
 
-[[nodiscard]] Decision<AlterClientQuotasReply> alter_client_quotas(const CatalogPointer& catalog,
-                                                                   const AlterClientQuotasCommand& command);
+struct AlterClientQuotas {
+    using Result = AlterClientQuotasResult;
+    std::vector<QuotaAlteration> alterations;
+    bool validate_only = false;
+};
 
 struct QuotaFilterComponent {
     std::string_view entity_type;

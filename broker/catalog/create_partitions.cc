@@ -116,20 +116,19 @@ std::shared_ptr<const ExpansionCircumstances> bounded_circumstances(ExpansionCir
     return std::make_shared<const ExpansionCircumstances>(std::move(known));
 }
 
-Decision<CreatePartitionsReply> CatalogCore::create_partitions(const CreatePartitionsCommand& command,
-                                                               const CatalogContext& context) const {
+Decision<CreatePartitions> CatalogCore::decide(const CreatePartitions& command, const CatalogContext& context) const {
     std::map<std::string_view, int> occurrences;
     for (const TopicToExpand& wish : command.topics) {
         ++occurrences[wish.name];
     }
 
-    CreatePartitionsReply reply;
+    CreatePartitionsResult answer;
     for (const TopicToExpand& wish : command.topics) {
         int& count = occurrences[wish.name];
         if (count < 2) {
             continue;
         }
-        reply.topics.push_back({std::string(wish.name), error(ErrorCode::invalid_request, std::string(kDuplicateTopicName))});
+        answer.topics.push_back({std::string(wish.name), error(ErrorCode::invalid_request, std::string(kDuplicateTopicName))});
         count = 0;
     }
 
@@ -152,10 +151,10 @@ Decision<CreatePartitionsReply> CatalogCore::create_partitions(const CreateParti
                 change.expand_topic(topic, expanded(*topic, wish, change.next_sequence(), context));
             }
         }
-        reply.topics.push_back({std::string(wish.name), std::move(judged)});
+        answer.topics.push_back({std::string(wish.name), std::move(judged)});
     }
-    reply.throttle_ms = meter.throttle_ms();
-    return {std::move(reply), change.finish()};
+    answer.throttle_ms = meter.throttle_ms();
+    return {std::move(answer), change.finish()};
 }
 
 }  // namespace partita::catalog

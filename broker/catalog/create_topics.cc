@@ -24,12 +24,12 @@ CreatedTopic refused(std::string_view name, ErrorCode code, std::optional<std::s
 }
 
 /// Every topic of the request with the same error, as Kafka answers when the request fails as a whole.
-CreateTopicsReply all_refused(const CreateTopicsCommand& command, ErrorCode code, std::string_view message) {
-    CreateTopicsReply reply;
+CreateTopicsResult all_refused(const CreateTopics& command, ErrorCode code, std::string_view message) {
+    CreateTopicsResult answer;
     for (const TopicToCreate& topic : command.topics) {
-        reply.topics.push_back(refused(topic.name, code, std::string(message)));
+        answer.topics.push_back(refused(topic.name, code, std::string(message)));
     }
-    return reply;
+    return answer;
 }
 
 /// Names that the broker reserves and no topic may have.
@@ -196,7 +196,7 @@ TopicToCreate automatic_topic(std::string_view name, const CatalogSettings& sett
 
 }  // namespace
 
-Decision<CreateTopicsReply> CatalogCore::create_topics(const CreateTopicsCommand& command, const CatalogContext& context) const {
+Decision<CreateTopics> CatalogCore::decide(const CreateTopics& command, const CatalogContext& context) const {
     std::map<std::string_view, int> occurrences;
     for (const TopicToCreate& topic : command.topics) {
         ++occurrences[topic.name];
@@ -217,7 +217,7 @@ Decision<CreateTopicsReply> CatalogCore::create_topics(const CreateTopicsCommand
     ChangeBuilder change(snapshot_);
     MutationMeter meter(*snapshot_, command.client, context);
     LimitedCommand limited(*snapshot_, context.settings.limits.value);
-    CreateTopicsReply reply;
+    CreateTopicsResult answer;
     std::int64_t records = 0;
     for (const TopicToCreate& topic : command.topics) {
         if (!is_judged(topic)) {
@@ -225,15 +225,15 @@ Decision<CreateTopicsReply> CatalogCore::create_topics(const CreateTopicsCommand
         }
         auto created = judge_topic(topic, *snapshot_, rules_, context);
         if (!created) {
-            reply.topics.push_back(refused(topic.name, created.error().code, std::move(created.error().message)));
+            answer.topics.push_back(refused(topic.name, created.error().code, std::move(created.error().message)));
             continue;
         }
         if (CatalogError beyond = limited.admit(*created); beyond.failed()) {
-            reply.topics.push_back(refused(topic.name, beyond.code, std::move(beyond.message)));
+            answer.topics.push_back(refused(topic.name, beyond.code, std::move(beyond.message)));
             continue;
         }
         if (CatalogError throttled = meter.charge(created->partition_count); throttled.failed()) {
-            reply.topics.push_back(refused(topic.name, throttled.code, std::move(throttled.message)));
+            answer.topics.push_back(refused(topic.name, throttled.code, std::move(throttled.message)));
             continue;
         }
         // This is Kafka's count, so that the same requests are refused; we write only one record.
@@ -242,42 +242,42 @@ Decision<CreateTopicsReply> CatalogCore::create_topics(const CreateTopicsCommand
             return {all_refused(command, ErrorCode::policy_violation, kExcessiveBatch), {}};
         }
         created->id = fresh_topic_id(context, change.draft());
-        reply.topics.push_back(created_result(*created));
+        answer.topics.push_back(created_result(*created));
         if (!command.validate_only) {
             change.create_topic(std::move(*created));
         }
     }
     for (const TopicToCreate& topic : command.topics) {
         if (int& count = occurrences[topic.name]; count > 1) {
-            reply.topics.push_back(refused(topic.name, ErrorCode::invalid_request, std::string(kDuplicateTopicName)));
+            answer.topics.push_back(refused(topic.name, ErrorCode::invalid_request, std::string(kDuplicateTopicName)));
             count = 0;
         }
     }
     for (const std::string_view name : kReserved) {
         if (const auto found = occurrences.find(name); found != occurrences.end() && found->second == 1) {
-            reply.topics.push_back(
+            answer.topics.push_back(
                 refused(name, ErrorCode::invalid_request, "Creation of internal topic " + std::string(name) + " is prohibited."));
         }
     }
-    reply.throttle_ms = meter.throttle_ms();
-    return {std::move(reply), change.finish()};
+    answer.throttle_ms = meter.throttle_ms();
+    return {std::move(answer), change.finish()};
 }
 
-Decision<CreatedTopic> CatalogCore::auto_create_topic(std::string_view name, const CatalogContext& context) const {
-    if (const Topic* existing = snapshot_->find_topic(name)) {
+Decision<AutoCreateTopic> CatalogCore::decide(const AutoCreateTopic& command, const CatalogContext& context) const {
+    if (const Topic* existing = snapshot_->find_topic(command.name)) {
         return {created_result(*existing), {}};
     }
     ConfigMap configs;
-    CreateTopicsCommand command;
-    command.topics.push_back(automatic_topic(name, context.settings, configs));
+    CreateTopics create;
+    create.topics.push_back(automatic_topic(command.name, context.settings, configs));
     // A coordinator without its topic could serve no client, so its topic finds a place even in cordoned directories.
     CatalogSettings settings = context.settings;
-    settings.takes_new_partitions = settings.takes_new_partitions || is_internal_topic(name);
-    auto decision = create_topics(command, {.now = context.now,
-                                            .settings = settings,
-                                            .next_topic_id = context.next_topic_id,
-                                            .log_end_offsets = context.log_end_offsets});
-    return {std::move(decision.reply.topics.front()), std::move(decision.effects)};
+    settings.takes_new_partitions = settings.takes_new_partitions || is_internal_topic(command.name);
+    Decision<CreateTopics> decision = decide(create, {.now = context.now,
+                                                      .settings = settings,
+                                                      .next_topic_id = context.next_topic_id,
+                                                      .log_end_offsets = context.log_end_offsets});
+    return {std::move(decision.result.topics.front()), std::move(decision.effects)};
 }
 
 }  // namespace partita::catalog

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "broker/catalog/catalog_core.h"
 #include "broker/catalog/change_builder.h"
 #include "protocol/assert.h"
 
@@ -22,7 +23,7 @@ TimestampMs after(TimestampMs now, std::int64_t period_ms) {
 
 bool is_too_long(const PrincipalName& principal) { return principal.name.size() > kTokenNameBytesMax; }
 
-ErrorCode problem_of(const CreateDelegationTokenCommand& command, const CatalogSnapshot& catalog) {
+ErrorCode problem_of(const CreateDelegationToken& command, const CatalogSnapshot& catalog) {
     if (!names_only_users(command)) {
         return ErrorCode::invalid_principal_type;
     }
@@ -45,94 +46,97 @@ std::string fresh_token_id(const CatalogContext& context, const CatalogSnapshot&
     assertion_failed("a fresh token id", "the generator of ids repeats itself");
 }
 
-Decision<MoveExpiryReply> refused(ErrorCode error) { return {{.error = error}, {}}; }
-
-Decision<MoveExpiryReply> move_expiry(const CatalogPointer& catalog, const DelegationToken& token, std::int64_t period_ms,
-                                      TimestampMs now) {
+DelegationToken with_period(const DelegationToken& token, std::int64_t period_ms, TimestampMs now) {
     DelegationToken moved = token;
     moved.expires = std::min(token.latest, after(now, period_ms));
-    const std::int64_t expires_ms = moved.expires.value;
+    return moved;
+}
+
+Effects stored(const CatalogPointer& catalog, DelegationToken token) {
     ChangeBuilder change(catalog);
-    change.put_delegation_token(std::make_shared<const DelegationToken>(std::move(moved)));
-    return {{.expires_ms = expires_ms}, change.finish()};
+    change.put_delegation_token(std::make_shared<const DelegationToken>(std::move(token)));
+    return change.finish();
 }
 
 }  // namespace
 
-bool names_only_users(const CreateDelegationTokenCommand& command) {
+bool names_only_users(const CreateDelegationToken& command) {
     const auto is_user = [](const PrincipalName& principal) { return principal.type == access::kUserType; };
     return is_user(command.owner) && std::ranges::all_of(command.renewers, is_user);
 }
 
-Decision<CreateDelegationTokenReply> create_delegation_token(const CatalogPointer& catalog,
-                                                             const CreateDelegationTokenCommand& command,
-                                                             const TokenLifetimes& lifetimes, const CatalogContext& context) {
-    if (const ErrorCode error = problem_of(command, *catalog); error != ErrorCode::none) {
+Decision<CreateDelegationToken> CatalogCore::decide(const CreateDelegationToken& command, const CatalogContext& context) const {
+    if (const ErrorCode error = problem_of(command, *snapshot_); error != ErrorCode::none) {
         return {{.error = error, .token = {}}, {}};
     }
     const TimestampMs now = context.now.wall;
     const std::int64_t lifetime_ms =
-        command.lifetime_ms > 0 ? std::min(command.lifetime_ms, lifetimes.latest_ms) : lifetimes.latest_ms;
+        command.lifetime_ms > 0 ? std::min(command.lifetime_ms, command.lifetimes.latest_ms) : command.lifetimes.latest_ms;
     const TimestampMs latest = after(now, lifetime_ms);
-    CreateDelegationTokenReply reply{.token = {.id = fresh_token_id(context, *catalog),
-                                               .owner = command.owner,
-                                               .requester = command.requester,
-                                               .renewers = command.renewers,
-                                               .issued = now,
-                                               .expires = std::min(latest, after(now, lifetimes.until_renewal_ms)),
-                                               .latest = latest}};
-    ChangeBuilder change(catalog);
-    change.put_delegation_token(std::make_shared<const DelegationToken>(reply.token));
-    return {std::move(reply), change.finish()};
+    CreateDelegationTokenResult answer{.token = {.id = fresh_token_id(context, *snapshot_),
+                                                 .owner = command.owner,
+                                                 .requester = command.requester,
+                                                 .renewers = command.renewers,
+                                                 .issued = now,
+                                                 .expires = std::min(latest, after(now, command.lifetimes.until_renewal_ms)),
+                                                 .latest = latest}};
+    Effects effects = stored(snapshot_, answer.token);
+    return {std::move(answer), std::move(effects)};
 }
 
-Decision<MoveExpiryReply> renew_delegation_token(const CatalogPointer& catalog, const MoveExpiryCommand& command,
-                                                 const TokenLifetimes& lifetimes, TimestampMs now) {
-    const DelegationToken* const token = catalog->find_delegation_token(command.token_id);
+Decision<RenewDelegationToken> CatalogCore::decide(const RenewDelegationToken& command, const CatalogContext& context) const {
+    const TimestampMs now = context.now.wall;
+    const DelegationToken* const token = snapshot_->find_delegation_token(command.token_id);
     if (token == nullptr) {
-        return refused(ErrorCode::delegation_token_not_found);
+        return {{.error = ErrorCode::delegation_token_not_found}, {}};
     }
     if (token->is_expired(now)) {
-        return refused(ErrorCode::delegation_token_expired);
+        return {{.error = ErrorCode::delegation_token_expired}, {}};
     }
     if (!token->may_be_renewed_by(command.requester)) {
-        return refused(ErrorCode::delegation_token_owner_mismatch);
+        return {{.error = ErrorCode::delegation_token_owner_mismatch}, {}};
     }
-    const std::int64_t period_ms =
-        command.period_ms > 0 ? std::min(command.period_ms, lifetimes.until_renewal_ms) : lifetimes.until_renewal_ms;
-    return move_expiry(catalog, *token, period_ms, now);
+    const std::int64_t period_ms = command.period_ms > 0 ? std::min(command.period_ms, command.lifetimes.until_renewal_ms)
+                                                         : command.lifetimes.until_renewal_ms;
+    DelegationToken moved = with_period(*token, period_ms, now);
+    const std::int64_t expires_ms = moved.expires.value;
+    return {{.expires_ms = expires_ms}, stored(snapshot_, std::move(moved))};
 }
 
-Decision<MoveExpiryReply> expire_delegation_token(const CatalogPointer& catalog, const MoveExpiryCommand& command,
-                                                  const TokenLifetimes& /*lifetimes*/, TimestampMs now) {
-    const DelegationToken* const token = catalog->find_delegation_token(command.token_id);
+Decision<ExpireDelegationToken> CatalogCore::decide(const ExpireDelegationToken& command, const CatalogContext& context) const {
+    const TimestampMs now = context.now.wall;
+    const DelegationToken* const token = snapshot_->find_delegation_token(command.token_id);
     if (token == nullptr) {
-        return refused(ErrorCode::delegation_token_not_found);
+        return {{.error = ErrorCode::delegation_token_not_found}, {}};
     }
     if (!token->may_be_renewed_by(command.requester)) {
-        return refused(ErrorCode::delegation_token_owner_mismatch);
+        return {{.error = ErrorCode::delegation_token_owner_mismatch}, {}};
     }
     if (command.period_ms >= 0) {
-        return token->is_expired(now) ? refused(ErrorCode::delegation_token_expired)
-                                      : move_expiry(catalog, *token, command.period_ms, now);
+        if (token->is_expired(now)) {
+            return {{.error = ErrorCode::delegation_token_expired}, {}};
+        }
+        DelegationToken moved = with_period(*token, command.period_ms, now);
+        const std::int64_t expires_ms = moved.expires.value;
+        return {{.expires_ms = expires_ms}, stored(snapshot_, std::move(moved))};
     }
-    ChangeBuilder change(catalog);
+    ChangeBuilder change(snapshot_);
     change.remove_delegation_tokens({&token->id, 1});
     return {{.expires_ms = now.value}, change.finish()};
 }
 
-Decision<std::vector<std::string>> remove_expired_tokens(const CatalogPointer& catalog, TimestampMs now) {
+Decision<RemoveExpiredTokens> CatalogCore::decide(const RemoveExpiredTokens&, const CatalogContext& context) const {
     std::vector<std::string> expired;
-    for (const access::DelegationTokenPointer& token : catalog->delegation_tokens()) {
-        if (token->is_expired(now)) {
+    for (const access::DelegationTokenPointer& token : snapshot_->delegation_tokens()) {
+        if (token->is_expired(context.now.wall)) {
             expired.push_back(token->id);
         }
     }
-    ChangeBuilder change(catalog);
+    ChangeBuilder change(snapshot_);
     if (!expired.empty()) {
         change.remove_delegation_tokens(expired);
     }
-    return {std::move(expired), change.finish()};
+    return {{std::move(expired)}, change.finish()};
 }
 
 bool has_expired_tokens(const CatalogSnapshot& catalog, TimestampMs now) {

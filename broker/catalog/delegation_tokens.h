@@ -7,7 +7,7 @@
 
 #include "broker/access/delegation_token.h"
 #include "broker/catalog/catalog.h"
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 
 /// CreateDelegationToken, RenewDelegationToken and ExpireDelegationToken (KIP-48): Kafka's rules and errors. The caller has
 /// already decided whether the client may ask at all, and which token an HMAC names.
@@ -25,50 +25,59 @@ struct TokenLifetimes {
     std::int64_t until_renewal_ms = 0;
 };
 
-struct CreateDelegationTokenCommand {
+/// The token, or the reason for the refusal.
+struct CreateDelegationTokenResult {
+    ErrorCode error = ErrorCode::none;
+    access::DelegationToken token;
+};
+
+struct CreateDelegationToken {
+    using Result = CreateDelegationTokenResult;
     access::PrincipalName owner;
     access::PrincipalName requester;
     std::vector<access::PrincipalName> renewers;
     /// 0 and below: as long as the lifetimes allow.
     std::int64_t lifetime_ms = 0;
+    TokenLifetimes lifetimes;
 };
 
 /// False for principals of other types, which could neither log in nor renew a token.
-[[nodiscard]] bool names_only_users(const CreateDelegationTokenCommand& command);
+[[nodiscard]] bool names_only_users(const CreateDelegationToken& command);
 
-/// The token, or the reason for the refusal.
-struct CreateDelegationTokenReply {
-    ErrorCode error = ErrorCode::none;
-    access::DelegationToken token;
-};
-
-[[nodiscard]] Decision<CreateDelegationTokenReply> create_delegation_token(const CatalogPointer& catalog,
-                                                                           const CreateDelegationTokenCommand& command,
-                                                                           const TokenLifetimes& lifetimes,
-                                                                           const CatalogContext& context);
-
-struct MoveExpiryCommand {
-    /// Empty for an HMAC that names no token.
-    std::string_view token_id;
-    access::PrincipalName requester;
-    /// The period from now on. For a renewal, 0 and below mean as long as the lifetimes allow. For an expiry, a value below 0
-    /// removes the token, even one that has expired.
-    std::int64_t period_ms = 0;
-};
-
-struct MoveExpiryReply {
+struct MoveExpiryResult {
     ErrorCode error = ErrorCode::none;
     /// When the token expires; for a removed token this is now.
     std::int64_t expires_ms = 0;
 };
 
-[[nodiscard]] Decision<MoveExpiryReply> renew_delegation_token(const CatalogPointer& catalog, const MoveExpiryCommand& command,
-                                                               const TokenLifetimes& lifetimes, TimestampMs now);
-[[nodiscard]] Decision<MoveExpiryReply> expire_delegation_token(const CatalogPointer& catalog, const MoveExpiryCommand& command,
-                                                                const TokenLifetimes& lifetimes, TimestampMs now);
+struct RenewDelegationToken {
+    using Result = MoveExpiryResult;
+    /// Empty for an HMAC that names no token.
+    std::string_view token_id;
+    access::PrincipalName requester;
+    /// The period from now on; 0 and below: as long as the lifetimes allow.
+    std::int64_t period_ms = 0;
+    TokenLifetimes lifetimes;
+};
 
-/// Removes expired tokens. The reply lists them.
-[[nodiscard]] Decision<std::vector<std::string>> remove_expired_tokens(const CatalogPointer& catalog, TimestampMs now);
+struct ExpireDelegationToken {
+    using Result = MoveExpiryResult;
+    /// Empty for an HMAC that names no token.
+    std::string_view token_id;
+    access::PrincipalName requester;
+    /// The period from now on. A value below 0 removes the token, even one that has expired.
+    std::int64_t period_ms = 0;
+};
+
+struct RemoveExpiredTokensResult {
+    /// The removed tokens.
+    std::vector<std::string> ids;
+};
+
+struct RemoveExpiredTokens {
+    using Result = RemoveExpiredTokensResult;
+};
+
 /// True if some tokens have expired.
 [[nodiscard]] bool has_expired_tokens(const CatalogSnapshot& catalog, TimestampMs now);
 

@@ -22,7 +22,7 @@ DeletedTopic refused(std::optional<std::string_view> name, const TopicId& id, Er
 }
 
 /// The error that applies to every topic before any is checked; null if there is none.
-std::optional<ErrorCode> failure_of_all(const DeleteTopicsCommand& command, const CatalogSettings& settings) {
+std::optional<ErrorCode> failure_of_all(const DeleteTopics& command, const CatalogSettings& settings) {
     if (!settings.delete_topic_enable) {
         return command.request_version < kFirstVersionWithDeletionDisabled ? ErrorCode::invalid_request
                                                                            : ErrorCode::topic_deletion_disabled;
@@ -33,13 +33,13 @@ std::optional<ErrorCode> failure_of_all(const DeleteTopicsCommand& command, cons
     return std::nullopt;
 }
 
-DeleteTopicsReply all_refused(const DeleteTopicsCommand& command, ErrorCode code) {
-    DeleteTopicsReply reply;
+DeleteTopicsResult all_refused(const DeleteTopics& command, ErrorCode code) {
+    DeleteTopicsResult answer;
     for (const TopicReference& topic : command.topics) {
-        reply.topics.push_back(refused(topic.name, topic.id, code, ""));
-        reply.topics.back().error.message.reset();
+        answer.topics.push_back(refused(topic.name, topic.id, code, ""));
+        answer.topics.back().error.message.reset();
     }
-    return reply;
+    return answer;
 }
 
 /// The names and ids that the request asks for, with their counts.
@@ -49,18 +49,18 @@ struct Wishes {
 };
 
 /// Sorts out entries that name nothing, or name a topic in two ways.
-Wishes count_wishes(const DeleteTopicsCommand& command, DeleteTopicsReply& reply) {
+Wishes count_wishes(const DeleteTopics& command, DeleteTopicsResult& answer) {
     Wishes wishes;
     for (const TopicReference& topic : command.topics) {
         if (topic.name && !topic.id.is_zero()) {
-            reply.topics.push_back(
+            answer.topics.push_back(
                 refused(topic.name, topic.id, ErrorCode::invalid_request, "You may not specify both topic name and topic id."));
         } else if (topic.name) {
             ++wishes.names[*topic.name];
         } else if (!topic.id.is_zero()) {
             ++wishes.ids[topic.id];
         } else {
-            reply.topics.push_back(
+            answer.topics.push_back(
                 refused(std::nullopt, TopicId{}, ErrorCode::invalid_request, "Neither topic name nor id were specified."));
         }
     }
@@ -69,21 +69,21 @@ Wishes count_wishes(const DeleteTopicsCommand& command, DeleteTopicsReply& reply
 
 }  // namespace
 
-Decision<DeleteTopicsReply> CatalogCore::delete_topics(const DeleteTopicsCommand& command, const CatalogContext& context) const {
+Decision<DeleteTopics> CatalogCore::decide(const DeleteTopics& command, const CatalogContext& context) const {
     if (const auto failure = failure_of_all(command, context.settings)) {
         return {all_refused(command, *failure), {}};
     }
 
-    DeleteTopicsReply reply;
-    Wishes wishes = count_wishes(command, reply);
+    DeleteTopicsResult answer;
+    Wishes wishes = count_wishes(command, answer);
     for (const auto& [name, count] : wishes.names) {
         if (count > 1) {
-            reply.topics.push_back(refused(name, TopicId{}, ErrorCode::invalid_request, kDuplicateTopicName));
+            answer.topics.push_back(refused(name, TopicId{}, ErrorCode::invalid_request, kDuplicateTopicName));
         }
     }
     for (const auto& [id, count] : wishes.ids) {
         if (count > 1) {
-            reply.topics.push_back(refused(std::nullopt, id, ErrorCode::invalid_request, "Duplicate topic id."));
+            answer.topics.push_back(refused(std::nullopt, id, ErrorCode::invalid_request, "Duplicate topic id."));
         }
     }
 
@@ -94,7 +94,7 @@ Decision<DeleteTopicsReply> CatalogCore::delete_topics(const DeleteTopicsCommand
             continue;
         }
         if (snapshot_->find_topic(id) == nullptr) {
-            reply.topics.push_back(
+            answer.topics.push_back(
                 refused(std::nullopt, id, ErrorCode::unknown_topic_id, error_message(ErrorCode::unknown_topic_id)));
         } else {
             doomed.insert(id);
@@ -106,12 +106,12 @@ Decision<DeleteTopicsReply> CatalogCore::delete_topics(const DeleteTopicsCommand
         }
         const Topic* topic = snapshot_->find_topic(name);
         if (topic == nullptr) {
-            reply.topics.push_back(refused(name, TopicId{}, ErrorCode::unknown_topic_or_partition,
-                                           error_message(ErrorCode::unknown_topic_or_partition)));
+            answer.topics.push_back(refused(name, TopicId{}, ErrorCode::unknown_topic_or_partition,
+                                            error_message(ErrorCode::unknown_topic_or_partition)));
         } else if (wishes.ids.contains(topic->id)) {
             doomed.erase(topic->id);
-            reply.topics.push_back(refused(name, topic->id, ErrorCode::invalid_request,
-                                           "The provided topic name maps to an ID that was already supplied."));
+            answer.topics.push_back(refused(name, topic->id, ErrorCode::invalid_request,
+                                            "The provided topic name maps to an ID that was already supplied."));
         } else {
             doomed.insert(topic->id);
         }
@@ -128,10 +128,10 @@ Decision<DeleteTopicsReply> CatalogCore::delete_topics(const DeleteTopicsCommand
         if (!throttled.failed()) {
             change.delete_topic(topic);
         }
-        reply.topics.push_back({.name = topic->name, .id = topic->id, .error = std::move(throttled)});
+        answer.topics.push_back({.name = topic->name, .id = topic->id, .error = std::move(throttled)});
     }
-    reply.throttle_ms = meter.throttle_ms();
-    return {std::move(reply), change.finish()};
+    answer.throttle_ms = meter.throttle_ms();
+    return {std::move(answer), change.finish()};
 }
 
 }  // namespace partita::catalog

@@ -16,14 +16,14 @@ auto identity(const ProducerSwitch& producer) { return std::tie(producer.client_
 
 }  // namespace
 
-Decision<RecordProducerSwitchesReply> CatalogCore::record_producer_switches(const RecordProducerSwitchesCommand& command) const {
+Decision<RecordProducerSwitches> CatalogCore::decide(const RecordProducerSwitches& command, const CatalogContext&) const {
     ChangeBuilder change(snapshot_);
-    RecordProducerSwitchesReply reply;
+    RecordProducerSwitchesResult answer;
     const TopicPointer topic = snapshot_->share_topic(command.topic_id);
     const bool known =
         topic != nullptr && command.epoch >= 1 && static_cast<std::size_t>(command.epoch) <= topic->expansions.size();
     if (!known) {
-        return {reply, change.finish()};
+        return {answer, change.finish()};
     }
 
     auto& slot = topic->expansions[static_cast<std::size_t>(command.epoch) - 1];
@@ -38,30 +38,30 @@ Decision<RecordProducerSwitchesReply> CatalogCore::record_producer_switches(cons
             continue;
         }
         if (switches.size() >= ExpansionEpoch::kProducerSwitchesMax) {
-            ++reply.beyond_bound;
+            ++answer.beyond_bound;
             continue;
         }
         added.push_back(producer);
         switches.insert(place, std::move(producer));
     }
-    reply.recorded = static_cast<std::int32_t>(added.size());
+    answer.recorded = static_cast<std::int32_t>(added.size());
     if (!added.empty()) {
         Topic after = *topic;
         after.expansions[static_cast<std::size_t>(command.epoch) - 1] =
             std::make_shared<const ExpansionEpoch>(std::move(expansion));
         change.record_switches(topic, std::move(after), command.epoch, added);
     }
-    return {reply, change.finish()};
+    return {answer, change.finish()};
 }
 
-Decision<std::vector<std::string>> CatalogCore::forget_seeded_groups(const TopicId& id, std::int32_t epoch) const {
+Decision<ForgetSeededGroups> CatalogCore::decide(const ForgetSeededGroups& command, const CatalogContext&) const {
     ChangeBuilder change(snapshot_);
     std::vector<std::string> seeded;
-    const TopicPointer topic = snapshot_->share_topic(id);
-    if (topic == nullptr || epoch < 1 || static_cast<std::size_t>(epoch) > topic->expansions.size()) {
-        return {seeded, change.finish()};
+    const TopicPointer topic = snapshot_->share_topic(command.topic_id);
+    if (topic == nullptr || command.epoch < 1 || static_cast<std::size_t>(command.epoch) > topic->expansions.size()) {
+        return {{}, change.finish()};
     }
-    const std::size_t index = static_cast<std::size_t>(epoch) - 1;
+    const std::size_t index = static_cast<std::size_t>(command.epoch) - 1;
     if (const auto& known = topic->expansions[index]->circumstances; known && !known->seeded_groups.empty()) {
         ExpansionCircumstances circumstances = *known;
         seeded.swap(circumstances.seeded_groups);
@@ -69,9 +69,9 @@ Decision<std::vector<std::string>> CatalogCore::forget_seeded_groups(const Topic
         expansion.circumstances = std::make_shared<const ExpansionCircumstances>(std::move(circumstances));
         Topic after = *topic;
         after.expansions[index] = std::make_shared<const ExpansionEpoch>(std::move(expansion));
-        change.annotate_expansion(topic, std::move(after), epoch);
+        change.annotate_expansion(topic, std::move(after), command.epoch);
     }
-    return {seeded, change.finish()};
+    return {{std::move(seeded)}, change.finish()};
 }
 
 }  // namespace partita::catalog

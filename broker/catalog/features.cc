@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "broker/catalog/catalog_core.h"
 #include "broker/catalog/change_builder.h"
 
 namespace partita::catalog {
@@ -95,28 +96,27 @@ std::int16_t feature_level(const CatalogSnapshot& catalog, std::string_view name
     return found == catalog.finalized_features().end() ? std::int16_t{0} : found->second;
 }
 
-Decision<UpdateFeaturesReply> update_features(const CatalogPointer& catalog, const UpdateFeaturesCommand& command,
-                                              BrokerId node) {
+Decision<UpdateFeatures> CatalogCore::decide(const UpdateFeatures& command, const CatalogContext&) const {
     std::map<std::string_view, const FeatureUpdate*> updates;
     for (const FeatureUpdate& update : command.updates) {
         updates.insert_or_assign(update.feature, &update);
     }
-    UpdateFeaturesReply reply;
-    FeatureLevels levels = catalog->finalized_features();
+    UpdateFeaturesResult answer;
+    FeatureLevels levels = snapshot_->finalized_features();
     for (const auto& [name, update] : updates) {
-        if (const auto problem = problem_of(*update, feature_level(*catalog, name), node)) {
+        if (const auto problem = problem_of(*update, feature_level(*snapshot_, name), command.node)) {
             return {{.error = {ErrorCode::invalid_update_version,
                                "The update failed for all features since the following feature had an error: " + *problem}},
                     {}};
         }
         levels.insert_or_assign(std::string(name), update->level);
-        reply.updated.emplace_back(name);
+        answer.updated.emplace_back(name);
     }
-    ChangeBuilder change(catalog);
-    if (!command.validate_only && levels != catalog->finalized_features()) {
-        change.set_identity(catalog->cluster_id(), levels);
+    ChangeBuilder change(snapshot_);
+    if (!command.validate_only && levels != snapshot_->finalized_features()) {
+        change.set_identity(snapshot_->cluster_id(), levels);
     }
-    return {std::move(reply), change.finish()};
+    return {std::move(answer), change.finish()};
 }
 
 }  // namespace partita::catalog

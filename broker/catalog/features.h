@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "broker/catalog/catalog.h"
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 
 /// The existing feature levels (KIP-584, KIP-1022), and the way UpdateFeatures changes them.
 namespace partita::catalog {
@@ -44,21 +44,20 @@ struct FeatureUpdate {
     std::int8_t upgrade_type = 1;
 };
 
-struct UpdateFeaturesCommand {
-    /// If a feature comes more than once, its last update counts.
-    std::vector<FeatureUpdate> updates;
-    bool validate_only = false;
-};
-
-struct UpdateFeaturesReply {
+struct UpdateFeaturesResult {
     /// One failure fails all updates.
     CatalogError error;
     /// Ascending by name; empty on failure.
     std::vector<std::string> updated;
 };
 
-/// `node` is the controller that the texts name.
-[[nodiscard]] Decision<UpdateFeaturesReply> update_features(const CatalogPointer& catalog, const UpdateFeaturesCommand& command,
-                                                            BrokerId node);
+struct UpdateFeatures {
+    using Result = UpdateFeaturesResult;
+    /// If a feature comes more than once, its last update counts.
+    std::vector<FeatureUpdate> updates;
+    bool validate_only = false;
+    /// The controller that the texts name.
+    BrokerId node;
+};
 
 }  // namespace partita::catalog

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "broker/catalog/catalog.h"
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 
 /// The topics that clients see as internal, Kafka's and one of the broker's own: their names, settings and uses. Code that treats
 /// one of them in its own way looks up its row here and does not know its name.

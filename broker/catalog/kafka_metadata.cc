@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 #include "broker/catalog/kafka_record_fields.h"
 #include "protocol/cursor.h"
 

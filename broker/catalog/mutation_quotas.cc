@@ -52,7 +52,9 @@ void MutationQuotas::make_room(Instant now) {
 }
 
 MutationMeter::MutationMeter(const CatalogSnapshot& catalog, const MutatingClient& client, const CatalogContext& context)
-    : quotas_(context.mutation_quotas), refuses_(client.may_be_refused), now_(context.now.monotonic) {
+    : quotas_(client.is_charged ? nullptr : context.mutation_quotas),
+      refuses_(client.may_be_refused),
+      now_(context.now.monotonic) {
     if (quotas_ != nullptr) {
         quota_ = quota_of_client(catalog, client.user, client.client_id, kMutationRate);
     }

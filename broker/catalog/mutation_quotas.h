@@ -7,8 +7,8 @@
 #include <unordered_map>
 
 #include "broker/catalog/catalog.h"
-#include "broker/catalog/catalog_commands.h"
 #include "broker/catalog/client_quotas.h"
+#include "broker/catalog/commands.h"
 
 /// controller_mutation_rate (KIP-599): how many partitions a client may create and delete per second.
 namespace partita::catalog {

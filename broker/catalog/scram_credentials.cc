@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "broker/catalog/catalog_core.h"
 #include "broker/catalog/change_builder.h"
 
 namespace partita::catalog {
@@ -104,21 +105,20 @@ std::string scram_credential_text(const ScramCredential& credential) {
            std::string(kIterations) + std::to_string(credential.iterations);
 }
 
-Decision<AlterScramCredentialsReply> alter_scram_credentials(const CatalogPointer& catalog,
-                                                             const AlterScramCredentialsCommand& command) {
+Decision<AlterScramCredentials> CatalogCore::decide(const AlterScramCredentials& command, const CatalogContext&) const {
     Verdicts verdicts;
     for (const ScramDeletion& deletion : command.deletions) {
-        verdicts.add(deletion.user, [&] { return judge(deletion, *catalog); });
+        verdicts.add(deletion.user, [&] { return judge(deletion, *snapshot_); });
     }
     for (const ScramUpsertion& upsertion : command.upsertions) {
         verdicts.add(upsertion.user, [&] { return judge(upsertion); });
     }
-    ChangeBuilder change(catalog);
+    ChangeBuilder change(snapshot_);
     for (const ScramDeletion& deletion : command.deletions) {
         if (!verdicts.accepts(deletion.user)) {
             continue;
         }
-        ConfigMap credentials = credentials_of(*catalog, deletion.user);
+        ConfigMap credentials = credentials_of(*snapshot_, deletion.user);
         credentials.erase(credentials.find(scram_mechanism_name(static_cast<ScramMechanism>(deletion.mechanism))));
         change.set_configs(ConfigResourceType::scram_credential, deletion.user, std::move(credentials));
     }
@@ -126,7 +126,7 @@ Decision<AlterScramCredentialsReply> alter_scram_credentials(const CatalogPointe
         if (!verdicts.accepts(upsertion.user)) {
             continue;
         }
-        ConfigMap credentials = credentials_of(*catalog, upsertion.user);
+        ConfigMap credentials = credentials_of(*snapshot_, upsertion.user);
         credentials.insert_or_assign(std::string(scram_mechanism_name(static_cast<ScramMechanism>(upsertion.mechanism))),
                                      scram_credential_text(*upsertion.credential));
         change.set_configs(ConfigResourceType::scram_credential, upsertion.user, std::move(credentials));

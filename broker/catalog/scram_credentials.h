@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "broker/catalog/catalog.h"
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 
 /// SCRAM credentials of users (KIP-554). The catalog stores them for the listeners; descriptions show only mechanism and
 /// iterations.
@@ -47,23 +47,21 @@ struct ScramDeletion {
     std::int8_t mechanism = 0;
 };
 
-struct AlterScramCredentialsCommand {
-    std::vector<ScramDeletion> deletions;
-    std::vector<ScramUpsertion> upsertions;
-};
-
 struct AlteredScramUser {
     std::string user;
     CatalogError error;
 };
 
 /// One result per user. A user can be altered once per request.
-struct AlterScramCredentialsReply {
+struct AlterScramCredentialsResult {
     std::vector<AlteredScramUser> users;
 };
 
-[[nodiscard]] Decision<AlterScramCredentialsReply> alter_scram_credentials(const CatalogPointer& catalog,
-                                                                           const AlterScramCredentialsCommand& command);
+struct AlterScramCredentials {
+    using Result = AlterScramCredentialsResult;
+    std::vector<ScramDeletion> deletions;
+    std::vector<ScramUpsertion> upsertions;
+};
 
 struct DescribedScramUser {
     std::string user;

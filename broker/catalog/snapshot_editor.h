@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "broker/catalog/catalog.h"
-#include "broker/catalog/catalog_commands.h"
 #include "protocol/assert.h"
 
 namespace partita::catalog {

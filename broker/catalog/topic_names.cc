@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 #include "protocol/utf16.h"
 
 namespace partita::catalog {

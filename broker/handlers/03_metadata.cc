@@ -92,10 +92,7 @@ void add_unknown_name(Reply& reply, std::string_view name, bool may_create) {
     } else if (may_create && !authorize(reply.context, access::kCreateTopicOrInCluster, name)) {
         error = ErrorCode::topic_authorization_failed;
     } else if (may_create) {
-        const auto created = reply.context.services.catalog.change<catalog::CreatedTopic>(
-            reply.context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
-                return core.auto_create_topic(name, context);
-            });
+        const auto created = reply.context.services.catalog.change(reply.context.turn, catalog::AutoCreateTopic{name});
         if (created && created->error.code == ErrorCode::invalid_topic_exception) {
             error = ErrorCode::invalid_topic_exception;
         }

@@ -68,7 +68,7 @@ void create_topics(runtime::RequestContext& context) {
         return;
     }
     Arena& arena = context.arena();
-    catalog::CreateTopicsCommand command;
+    catalog::CreateTopics command;
     command.validate_only = request->validate_only;
     command.client = mutating_client(context, kRefusedByQuotaSince);
     CreateTopicsResponse response;
@@ -97,10 +97,7 @@ void create_topics(runtime::RequestContext& context) {
     if (has_no_time(request->timeout_ms)) {
         return all_failed(ErrorCode::request_timed_out, std::nullopt);
     }
-    const auto reply = context.services.catalog.change<catalog::CreateTopicsReply>(
-        context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& catalog) {
-            return core.create_topics(command, catalog);
-        });
+    const auto reply = context.services.catalog.change(context.turn, command);
     if (!reply) {
         return all_failed(ErrorCode::kafka_storage_error, kCatalogNotWritten);
     }

@@ -65,7 +65,7 @@ void delete_topics(runtime::RequestContext& context) {
         return;
     }
     Arena& arena = context.arena();
-    catalog::DeleteTopicsCommand command;
+    catalog::DeleteTopics command;
     command.request_version = context.version();
     command.client = mutating_client(context, kRefusedByQuotaSince);
     // The error for disabled deletion comes first.
@@ -77,10 +77,7 @@ void delete_topics(runtime::RequestContext& context) {
         command.topics.push_back({.name = name, .id = {}});
     }
     const std::vector<catalog::TopicReference> refused = take_refused(context, command.topics);
-    const auto reply = context.services.catalog.change<catalog::DeleteTopicsReply>(
-        context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& catalog) {
-            return core.delete_topics(command, catalog);
-        });
+    const auto reply = context.services.catalog.change(context.turn, command);
     ArenaVector<DeleteTopicsResponse::DeletableTopicResult> results(arena, command.topics.size() + refused.size());
     const auto add = [&](std::optional<std::string_view> name, const TopicId& id, ErrorCode error,
                          std::optional<std::string_view> message) {

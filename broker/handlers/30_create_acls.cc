@@ -44,7 +44,7 @@ void create_acls(runtime::RequestContext& context) {
         return refuse_all(context, *request, ErrorCode::cluster_authorization_failed,
                           cluster_refusal(context, access::kAlterCluster));
     }
-    catalog::CreateAclsCommand command;
+    catalog::CreateAcls command;
     for (const CreateAclsRequest::AclCreation& acl : request->creations) {
         command.acls.push_back({.resource = acl.resource_type,
                                 .pattern = acl.resource_pattern_type,
@@ -54,10 +54,7 @@ void create_acls(runtime::RequestContext& context) {
                                 .operation = acl.operation,
                                 .effect = acl.permission_type});
     }
-    const auto reply = context.services.catalog.change<catalog::CreateAclsReply>(
-        context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext&) {
-            return catalog::create_acls(core.snapshot(), command);
-        });
+    const auto reply = context.services.catalog.change(context.turn, command);
     if (!reply) {
         return refuse_all(context, *request, ErrorCode::kafka_storage_error, kCatalogNotWritten);
     }

@@ -56,7 +56,7 @@ void delete_acls(runtime::RequestContext& context) {
         return refuse_all(context, *request, ErrorCode::cluster_authorization_failed,
                           cluster_refusal(context, access::kAlterCluster));
     }
-    catalog::DeleteAclsCommand command;
+    catalog::DeleteAcls command;
     for (const DeleteAclsRequest::DeleteAclsFilter& filter : request->filters) {
         command.filters.push_back({.resource = filter.resource_type_filter,
                                    .pattern = filter.pattern_type_filter,
@@ -66,10 +66,7 @@ void delete_acls(runtime::RequestContext& context) {
                                    .operation = filter.operation,
                                    .effect = filter.permission_type});
     }
-    const auto reply = context.services.catalog.change<catalog::DeleteAclsReply>(
-        context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext&) {
-            return catalog::delete_acls(core.snapshot(), command);
-        });
+    const auto reply = context.services.catalog.change(context.turn, command);
     if (!reply) {
         return refuse_all(context, *request, ErrorCode::kafka_storage_error, kCatalogNotWritten);
     }

@@ -21,7 +21,7 @@ void alter_configs(runtime::RequestContext& context) {
         return;
     }
     Arena& arena = context.arena();
-    catalog::AlterConfigsCommand command;
+    catalog::AlterConfigs command;
     command.validate_only = request->validate_only;
     std::vector<catalog::CatalogError> refused;
     for (const AlterConfigsRequest::AlterConfigsResource& resource : request->resources) {
@@ -42,10 +42,7 @@ void alter_configs(runtime::RequestContext& context) {
             command.resources.push_back(std::move(item));
         }
     }
-    const auto reply = context.services.catalog.change<catalog::AlterConfigsReply>(
-        context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& catalog) {
-            return core.alter_configs(command, catalog);
-        });
+    const auto reply = context.services.catalog.change(context.turn, command);
     ArenaVector<AlterConfigsResponse::AlterConfigsResourceResponse> results(arena, request->resources.count());
     std::size_t decided = 0;
     for (std::size_t i = 0; i < request->resources.count(); ++i) {

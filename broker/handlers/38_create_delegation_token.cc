@@ -22,14 +22,16 @@ PARTITA_SERVES(create_delegation_token, access::kCreateTokensOfUser);
 
 namespace {
 
-using Reply = catalog::CreateDelegationTokenReply;
+using Result = catalog::CreateDelegationTokenResult;
 using Response = CreateDelegationTokenResponse;
 
-catalog::CreateDelegationTokenCommand command_of(const runtime::RequestContext& context,
-                                                 const CreateDelegationTokenRequest& request) {
+catalog::CreateDelegationToken command_of(const runtime::RequestContext& context, const CreateDelegationTokenRequest& request) {
     const auto requester = access::PrincipalName::of(context.principal());
-    catalog::CreateDelegationTokenCommand command{
-        .owner = requester, .requester = requester, .renewers = {}, .lifetime_ms = request.max_lifetime_ms};
+    catalog::CreateDelegationToken command{.owner = requester,
+                                           .requester = requester,
+                                           .renewers = {},
+                                           .lifetime_ms = request.max_lifetime_ms,
+                                           .lifetimes = token_lifetimes(context)};
     if (const std::string_view owner = request.owner_principal_name.value_or(""); !owner.empty()) {
         command.owner = {.type = std::string(request.owner_principal_type.value_or("")), .name = std::string(owner)};
     }
@@ -40,7 +42,7 @@ catalog::CreateDelegationTokenCommand command_of(const runtime::RequestContext& 
 }
 
 /// The error that does not depend on the catalog.
-ErrorCode refusal_of(const runtime::RequestContext& context, const catalog::CreateDelegationTokenCommand& command) {
+ErrorCode refusal_of(const runtime::RequestContext& context, const catalog::CreateDelegationToken& command) {
     if (!may_ask_about_tokens(context)) {
         return ErrorCode::delegation_token_request_not_allowed;
     }
@@ -50,12 +52,9 @@ ErrorCode refusal_of(const runtime::RequestContext& context, const catalog::Crea
     return catalog::names_only_users(command) ? ErrorCode::none : ErrorCode::invalid_principal_type;
 }
 
-Reply created(runtime::RequestContext& context, const catalog::CreateDelegationTokenCommand& command) {
-    const auto reply = context.services.catalog.change<Reply>(
-        context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& now) {
-            return catalog::create_delegation_token(core.snapshot(), command, token_lifetimes(context), now);
-        });
-    return reply.value_or(Reply{.error = ErrorCode::kafka_storage_error, .token = {}});
+Result created(runtime::RequestContext& context, const catalog::CreateDelegationToken& command) {
+    const auto result = context.services.catalog.change(context.turn, command);
+    return result.value_or(Result{.error = ErrorCode::kafka_storage_error, .token = {}});
 }
 
 Response response_to(const runtime::RequestContext& context, const access::PrincipalName& owner,
@@ -92,7 +91,7 @@ void create_delegation_token(runtime::RequestContext& context) {
         const auto nobody = access::PrincipalName::of(*access::Principal::anonymous());
         return refuse(context, nobody, nobody, ErrorCode::unknown_server_error);
     }
-    const catalog::CreateDelegationTokenCommand command = command_of(context, *request);
+    const catalog::CreateDelegationToken command = command_of(context, *request);
     if (const ErrorCode error = refusal_of(context, command); error != ErrorCode::none) {
         return refuse(context, command.owner, command.requester, error);
     }
@@ -101,15 +100,15 @@ void create_delegation_token(runtime::RequestContext& context) {
         context.reply(response_to(context, command.owner, command.requester, ErrorCode::delegation_token_auth_disabled));
         return;
     }
-    const Reply reply = created(context, command);
-    Response response = response_to(context, command.owner, command.requester, reply.error);
+    const Result result = created(context, command);
+    Response response = response_to(context, command.owner, command.requester, result.error);
     std::string hmac;
-    if (reply.error == ErrorCode::none) {
-        hmac = authentication::token_hmac(secret, reply.token.id);
-        response.issue_timestamp_ms = reply.token.issued.value;
-        response.expiry_timestamp_ms = reply.token.expires.value;
-        response.max_timestamp_ms = reply.token.latest.value;
-        response.token_id = reply.token.id;
+    if (result.error == ErrorCode::none) {
+        hmac = authentication::token_hmac(secret, result.token.id);
+        response.issue_timestamp_ms = result.token.issued.value;
+        response.expiry_timestamp_ms = result.token.expires.value;
+        response.max_timestamp_ms = result.token.latest.value;
+        response.token_id = result.token.id;
         response.hmac = as_bytes(hmac);
     }
     context.reply(response);

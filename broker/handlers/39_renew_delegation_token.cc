@@ -4,21 +4,39 @@
 
 #include "broker/handlers/registry.h"
 #include "broker/handlers/token_requests.h"
+#include "broker/logs/turn.h"
+#include "broker/runtime/catalog/catalog.h"
 
 namespace partita::handlers {
 
 PARTITA_SERVES(renew_delegation_token);
+
+namespace {
+
+catalog::MoveExpiryResult move_expiry(runtime::RequestContext& context, const RenewDelegationTokenRequest& request) {
+    const auto token = named_token(context, request.hmac);
+    if (!token) {
+        return token.error();
+    }
+    const catalog::RenewDelegationToken command{.token_id = token->id,
+                                                .requester = token->requester,
+                                                .period_ms = request.renew_period_ms,
+                                                .lifetimes = token_lifetimes(context)};
+    const auto result = context.services.catalog.change(context.turn, command);
+    return result.value_or(catalog::MoveExpiryResult{.error = ErrorCode::kafka_storage_error});
+}
+
+}  // namespace
 
 void renew_delegation_token(runtime::RequestContext& context) {
     const RenewDelegationTokenRequest* request = context.decode<RenewDelegationTokenRequest>();
     if (request == nullptr) {
         return;
     }
-    const catalog::MoveExpiryReply reply =
-        move_token_expiry(context, request->hmac, request->renew_period_ms, catalog::renew_delegation_token);
+    const catalog::MoveExpiryResult result = move_expiry(context, *request);
     RenewDelegationTokenResponse response;
-    response.error_code = reply.error;
-    response.expiry_timestamp_ms = reply.expires_ms;
+    response.error_code = result.error;
+    response.expiry_timestamp_ms = result.expires_ms;
     context.reply(response);
 }
 

@@ -4,21 +4,37 @@
 
 #include "broker/handlers/registry.h"
 #include "broker/handlers/token_requests.h"
+#include "broker/logs/turn.h"
+#include "broker/runtime/catalog/catalog.h"
 
 namespace partita::handlers {
 
 PARTITA_SERVES(expire_delegation_token);
+
+namespace {
+
+catalog::MoveExpiryResult move_expiry(runtime::RequestContext& context, const ExpireDelegationTokenRequest& request) {
+    const auto token = named_token(context, request.hmac);
+    if (!token) {
+        return token.error();
+    }
+    const catalog::ExpireDelegationToken command{
+        .token_id = token->id, .requester = token->requester, .period_ms = request.expiry_time_period_ms};
+    const auto result = context.services.catalog.change(context.turn, command);
+    return result.value_or(catalog::MoveExpiryResult{.error = ErrorCode::kafka_storage_error});
+}
+
+}  // namespace
 
 void expire_delegation_token(runtime::RequestContext& context) {
     const ExpireDelegationTokenRequest* request = context.decode<ExpireDelegationTokenRequest>();
     if (request == nullptr) {
         return;
     }
-    const catalog::MoveExpiryReply reply =
-        move_token_expiry(context, request->hmac, request->expiry_time_period_ms, catalog::expire_delegation_token);
+    const catalog::MoveExpiryResult result = move_expiry(context, *request);
     ExpireDelegationTokenResponse response;
-    response.error_code = reply.error;
-    response.expiry_timestamp_ms = reply.expires_ms;
+    response.error_code = result.error;
+    response.expiry_timestamp_ms = result.expires_ms;
     context.reply(response);
 }
 

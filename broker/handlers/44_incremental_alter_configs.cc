@@ -26,8 +26,7 @@ bool is_logger(std::int8_t resource_type) {
 }
 
 /// Removes the loggers from the command and alters them. Returns one result for each, in order.
-std::vector<catalog::CatalogError> alter_loggers(runtime::RequestContext& context,
-                                                 catalog::IncrementalAlterConfigsCommand& command) {
+std::vector<catalog::CatalogError> alter_loggers(runtime::RequestContext& context, catalog::IncrementalAlterConfigs& command) {
     const auto is_for_loggers = [](const catalog::ResourceToAlter& item) {
         return item.resource.type == catalog::ConfigResourceType::broker_logger;
     };
@@ -55,7 +54,7 @@ void incremental_alter_configs(runtime::RequestContext& context) {
         return;
     }
     Arena& arena = context.arena();
-    catalog::IncrementalAlterConfigsCommand command;
+    catalog::IncrementalAlterConfigs command;
     command.validate_only = request->validate_only;
     std::vector<catalog::CatalogError> refused;
     for (const IncrementalAlterConfigsRequest::AlterConfigsResource& resource : request->resources) {
@@ -80,10 +79,7 @@ void incremental_alter_configs(runtime::RequestContext& context) {
         }
     }
     const std::vector<catalog::CatalogError> loggers = alter_loggers(context, command);
-    const auto reply = context.services.catalog.change<catalog::AlterConfigsReply>(
-        context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& catalog) {
-            return core.incremental_alter_configs(command, catalog);
-        });
+    const auto reply = context.services.catalog.change(context.turn, command);
     ArenaVector<IncrementalAlterConfigsResponse::AlterConfigsResourceResponse> results(arena, request->resources.count());
     std::size_t of_catalog = 0;
     std::size_t of_loggers = 0;

@@ -32,7 +32,7 @@ catalog::QuotaAlteration alteration_of(const AlterClientQuotasRequest::EntryData
 }
 
 /// Refuses every entity with the same error.
-void refuse(runtime::RequestContext& context, const catalog::AlterClientQuotasCommand& command, ErrorCode error) {
+void refuse(runtime::RequestContext& context, const catalog::AlterClientQuotas& command, ErrorCode error) {
     Arena& arena = context.arena();
     ArenaVector<AlterClientQuotasResponse::EntryData> entries(arena, command.alterations.size());
     for (const catalog::QuotaAlteration& alteration : command.alterations) {
@@ -53,7 +53,7 @@ void alter_client_quotas(runtime::RequestContext& context) {
         return;
     }
     Arena& arena = context.arena();
-    catalog::AlterClientQuotasCommand command;
+    catalog::AlterClientQuotas command;
     command.validate_only = request->validate_only;
     for (const AlterClientQuotasRequest::EntryData& entry : request->entries) {
         command.alterations.push_back(alteration_of(entry));
@@ -61,17 +61,12 @@ void alter_client_quotas(runtime::RequestContext& context) {
     if (!authorize_cluster(context, access::kAlterClusterConfigs)) {
         return refuse(context, command, ErrorCode::cluster_authorization_failed);
     }
-    catalog::AlterClientQuotasReply decided;
-    const auto reply = context.services.catalog.change<catalog::AlterClientQuotasReply>(
-        context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext&) {
-            auto decision = catalog::alter_client_quotas(core.snapshot(), command);
-            decided = decision.reply;
-            return decision;
-        });
+    catalog::AlterClientQuotasResult decided;
+    const bool is_written = context.services.catalog.change(context.turn, command, decided);
     ArenaVector<AlterClientQuotasResponse::EntryData> entries(arena, decided.entities.size());
     for (const catalog::AlteredQuotas& altered : decided.entities) {
-        entries.push_back({.error_code = reply ? altered.error.code : ErrorCode::kafka_storage_error,
-                           .error_message = reply ? message_of(altered.error, arena) : kCatalogNotWritten,
+        entries.push_back({.error_code = is_written ? altered.error.code : ErrorCode::kafka_storage_error,
+                           .error_message = is_written ? message_of(altered.error, arena) : kCatalogNotWritten,
                            .entity = entity_data<AlterClientQuotasResponse::EntityData>(arena, altered.entity)});
     }
     AlterClientQuotasResponse response;

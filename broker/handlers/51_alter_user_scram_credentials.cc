@@ -99,7 +99,7 @@ void alter_user_scram_credentials(runtime::RequestContext& context) {
                       cluster_refusal(context, access::kAlterCluster));
     }
     Arena& arena = context.arena();
-    catalog::AlterScramCredentialsCommand command;
+    catalog::AlterScramCredentials command;
     for (const auto& deletion : request->deletions) {
         command.deletions.push_back({.user = deletion.name, .mechanism = deletion.mechanism});
     }
@@ -109,18 +109,13 @@ void alter_user_scram_credentials(runtime::RequestContext& context) {
                                       .iterations = upsertion.iterations,
                                       .credential = credential_of(upsertion)});
     }
-    catalog::AlterScramCredentialsReply decided;
-    const auto reply = context.services.catalog.change<catalog::AlterScramCredentialsReply>(
-        context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext&) {
-            auto decision = catalog::alter_scram_credentials(core.snapshot(), command);
-            decided = decision.reply;
-            return decision;
-        });
+    catalog::AlterScramCredentialsResult decided;
+    const bool is_written = context.services.catalog.change(context.turn, command, decided);
     ArenaVector<AlterUserScramCredentialsResponse::AlterUserScramCredentialsResult> results(arena, decided.users.size());
     for (const catalog::AlteredScramUser& altered : decided.users) {
         results.push_back({.user = arena.copy(altered.user),
-                           .error_code = reply ? altered.error.code : ErrorCode::kafka_storage_error,
-                           .error_message = reply ? message_of(altered.error, arena) : kCatalogNotWritten});
+                           .error_code = is_written ? altered.error.code : ErrorCode::kafka_storage_error,
+                           .error_message = is_written ? message_of(altered.error, arena) : kCatalogNotWritten});
     }
     AlterUserScramCredentialsResponse response;
     response.results = results;

@@ -34,16 +34,14 @@ void update_features(runtime::RequestContext& context) {
         return;
     }
     Arena& arena = context.arena();
-    catalog::UpdateFeaturesCommand command;
+    catalog::UpdateFeatures command;
     command.validate_only = request->validate_only;
+    command.node = context.services.placement.own();
     for (const UpdateFeaturesRequest::FeatureUpdateKey& update : request->feature_updates) {
         command.updates.push_back(
             {.feature = update.feature, .level = update.max_version_level, .upgrade_type = update.upgrade_type});
     }
-    const auto reply = context.services.catalog.change<catalog::UpdateFeaturesReply>(
-        context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext&) {
-            return catalog::update_features(core.snapshot(), command, context.services.placement.own());
-        });
+    const auto reply = context.services.catalog.change(context.turn, command);
     UpdateFeaturesResponse response;
     response.error_code = reply ? reply->error.code : ErrorCode::kafka_storage_error;
     response.error_message = reply ? message_of(reply->error, arena) : kCatalogNotWritten;

@@ -1,7 +1,7 @@
 // DescribeProducers: v0, flexible (KIP-664).
 
 #include "protocol/messages/61_describe_producers.h"
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/outcome_codes.h"
 #include "broker/handlers/registry.h"

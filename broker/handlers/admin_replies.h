@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 #include "broker/handlers/request_context.h"
 #include "protocol/arena.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "broker/access/permission.h"
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 #include "broker/config/describe_configs.h"
 #include "broker/handlers/request_context.h"
 

@@ -5,7 +5,6 @@
 #include "broker/config/current_config.h"
 #include "broker/handlers/services.h"
 #include "broker/logs/turn.h"
-#include "broker/runtime/catalog/catalog.h"
 
 namespace partita::handlers {
 
@@ -32,25 +31,17 @@ std::optional<std::string_view> token_of_hmac(const catalog::CatalogSnapshot& ca
     return found;
 }
 
-catalog::MoveExpiryReply move_token_expiry(runtime::RequestContext& context, Bytes hmac, std::int64_t period_ms,
-                                           DecideExpiry decide) {
+std::expected<NamedToken, catalog::MoveExpiryResult> named_token(const runtime::RequestContext& context, Bytes hmac) {
+    using Refusal = catalog::MoveExpiryResult;
     if (!may_ask_about_tokens(context)) {
-        return {.error = ErrorCode::delegation_token_request_not_allowed, .expires_ms = kNoTokenTime};
+        return std::unexpected(Refusal{.error = ErrorCode::delegation_token_request_not_allowed, .expires_ms = kNoTokenTime});
     }
     const std::string secret = token_secret(context);
     if (secret.empty()) {
-        return {.error = ErrorCode::delegation_token_auth_disabled};
+        return std::unexpected(Refusal{.error = ErrorCode::delegation_token_auth_disabled});
     }
-    const catalog::MoveExpiryCommand command{
-        .token_id = token_of_hmac(*context.turn.topics().catalog, secret, hmac).value_or(""),
-        .requester = access::PrincipalName::of(context.principal()),
-        .period_ms = period_ms,
-    };
-    const auto reply = context.services.catalog.change<catalog::MoveExpiryReply>(
-        context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& now) {
-            return decide(core.snapshot(), command, token_lifetimes(context), now.now.wall);
-        });
-    return reply.value_or(catalog::MoveExpiryReply{.error = ErrorCode::kafka_storage_error});
+    return NamedToken{.id = token_of_hmac(*context.turn.topics().catalog, secret, hmac).value_or(""),
+                      .requester = access::PrincipalName::of(context.principal())};
 }
 
 }  // namespace partita::handlers

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "broker/access/delegation_token.h"
 #include "broker/catalog/catalog.h"
 #include "broker/catalog/delegation_tokens.h"
 #include "broker/handlers/request_context.h"
@@ -29,12 +31,14 @@ inline constexpr std::int64_t kNoTokenTime = -1;
 [[nodiscard]] std::optional<std::string_view> token_of_hmac(const catalog::CatalogSnapshot& catalog, std::string_view secret,
                                                             Bytes hmac);
 
-/// The common part of RenewDelegationToken and ExpireDelegationToken: all but the decision. `decide` receives the token that the
-/// HMAC names, if any, the client and the period.
-using DecideExpiry = catalog::Decision<catalog::MoveExpiryReply> (*)(const catalog::CatalogPointer& catalog,
-                                                                     const catalog::MoveExpiryCommand& command,
-                                                                     const catalog::TokenLifetimes& lifetimes, TimestampMs now);
-[[nodiscard]] catalog::MoveExpiryReply move_token_expiry(runtime::RequestContext& context, Bytes hmac, std::int64_t period_ms,
-                                                         DecideExpiry decide);
+/// The token whose expiry a client wants to move.
+struct NamedToken {
+    /// Empty for an HMAC that names no token. Valid until the end of the turn.
+    std::string_view id;
+    access::PrincipalName requester;
+};
+/// The token of a RenewDelegationToken or ExpireDelegationToken with this HMAC, or the refusal of the request.
+[[nodiscard]] std::expected<NamedToken, catalog::MoveExpiryResult> named_token(const runtime::RequestContext& context,
+                                                                               Bytes hmac);
 
 }  // namespace partita::handlers

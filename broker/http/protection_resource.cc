@@ -208,17 +208,14 @@ void serve_visibility(const Surroundings& surroundings, const ExchangePointer& e
         respond_error(*exchange, Status::bad_request, "use producers=D, consumers=D, or both");
         return;
     }
-    catalog::IncrementalAlterConfigsCommand command;
+    catalog::IncrementalAlterConfigs command;
     catalog::ResourceToAlter& resource = command.resources.emplace_back();
     resource.resource = {catalog::ConfigResourceType::topic, topic->topic->name};
     for (const auto& [name, value] : wanted) {
         resource.changes.push_back(
             {.name = name, .operation = static_cast<std::int8_t>(catalog::AlterOperation::set), .value = value});
     }
-    const auto reply = surroundings.services.catalog.change<catalog::AlterConfigsReply>(
-        surroundings.services.turns.first(), [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
-            return core.incremental_alter_configs(command, context);
-        });
+    const auto reply = surroundings.services.catalog.change(surroundings.services.turns.first(), command);
     if (!reply || reply->resources.front().error.failed()) {
         respond_error(*exchange, Status::internal_error,
                       reply ? reply->resources.front().error.message.value_or("refused") : "the change cannot be written");

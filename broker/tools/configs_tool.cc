@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 #include "broker/client/groups.h"
 #include "broker/client/quotas.h"
 #include "broker/client/topics.h"

@@ -106,7 +106,7 @@ std::vector<std::vector<std::byte>> fuzz_seeds() {
     expansion.new_partition_count = 6;
     expansion.log_end_offsets = {{5}, {6}, {7}};
     std::vector<std::byte> catalog{static_cast<std::byte>(Input::catalog)};
-    for (const catalog::CatalogRecord& record :
+    for (const catalog::Record& record :
          {catalog::topic_record(topic), catalog::expansion_record(id, expansion), catalog::state_record(7, {1000}),
           catalog::configs_record(catalog::ConfigResourceType::client_quota, "client-id=1:a;user=default;",
                                   {{"producer_byte_rate", "10.0"}}),

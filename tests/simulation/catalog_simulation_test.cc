@@ -175,12 +175,12 @@ class Simulation {
         ++coverage_["restart"];
     }
 
-    void persist(const std::vector<CatalogRecord>& records) {
+    void persist(const std::vector<Record>& records) {
         for (std::size_t index = 0; index < records.size(); ++index) {
             if (canary_ == Canary::tear_group && records.size() > 2 && index == 1 && one_in(4)) {
                 return;
             }
-            const CatalogRecord& record = records[index];
+            const Record& record = records[index];
             if (record.value) {
                 log_.insert_or_assign(record.key, *record.value);
             } else {
@@ -190,8 +190,8 @@ class Simulation {
     }
 
     /// The shell's three steps with a crash after any of them. True when the reply left.
-    template <class Reply>
-    bool carry_out(const Decision<Reply>& decision) {
+    template <class Command>
+    bool carry_out(const Decision<Command>& decision) {
         const auto crash = one_in(6) ? static_cast<Crash>(1 + pick(3)) : Crash::none;
         const std::string before = describe(*core_->snapshot());
         if (!decision.effects.empty() && decision.effects.records.empty()) {
@@ -230,6 +230,11 @@ class Simulation {
             learn(change);
         }
         return crash == Crash::none;
+    }
+
+    template <class Command>
+    void decide(const Command& command) {
+        carry_out(core_->decide(command, context()));
     }
 
     void learn(const CatalogChange& change) {
@@ -308,10 +313,9 @@ class Simulation {
                 return annotate();
             default: {
                 const std::string name = any_name();
-                carry_out(one_in(3) ? core_->auto_create_topic("__consumer_offsets", context())
-                                    : core_->auto_create_topic(name, context()));
+                decide(AutoCreateTopic{one_in(3) ? kOffsetsTopicName : name});
                 if (one_in(4)) {
-                    carry_out(core_->initialise("cluster", {{"f", static_cast<std::int16_t>(pick(3))}}, context()));
+                    decide(Initialise{"cluster", {{"f", static_cast<std::int16_t>(pick(3))}}});
                 }
             }
         }
@@ -319,7 +323,7 @@ class Simulation {
 
     void create() {
         std::vector<std::string> names(1 + pick(3));
-        CreateTopicsCommand command;
+        CreateTopics command;
         for (std::string& name : names) {
             name = any_name();
             TopicToCreate topic{name, static_cast<std::int32_t>(pick(12)) - 1};
@@ -332,24 +336,24 @@ class Simulation {
             command.topics.push_back(std::move(topic));
         }
         command.validate_only = one_in(8);
-        carry_out(core_->create_topics(command, context()));
+        decide(command);
     }
 
     void remove() {
         const std::string name = any_name();
-        DeleteTopicsCommand command;
+        DeleteTopics command;
         const Topic* topic = core_->snapshot()->find_topic(name);
         if (topic != nullptr && one_in(2)) {
             command.topics.push_back({std::nullopt, topic->id});
         } else {
             command.topics.push_back({name, {}});
         }
-        carry_out(core_->delete_topics(command, context()));
+        decide(command);
     }
 
     void expand() {
         std::vector<std::string> names(1 + pick(2));
-        CreatePartitionsCommand command;
+        CreatePartitions command;
         for (std::string& name : names) {
             name = any_name();
             command.topics.push_back({name, static_cast<std::int32_t>(pick(60)), std::nullopt});
@@ -361,7 +365,7 @@ class Simulation {
                 wish.judged = &judged;
             }
         }
-        carry_out(core_->create_partitions(command, context()));
+        decide(command);
     }
 
     ExpansionCircumstances any_circumstances() {
@@ -388,7 +392,7 @@ class Simulation {
         if (topic == nullptr) {
             return;
         }
-        RecordProducerSwitchesCommand command;
+        RecordProducerSwitches command;
         command.topic_id = topic->id;
         command.epoch = static_cast<std::int32_t>(pick(topic->expansions.size() + 2));
         for (std::uint64_t count = pick(4); count > 0; --count) {
@@ -396,9 +400,9 @@ class Simulation {
                                         TimestampMs{time_ms_}, PartitionIndex{static_cast<std::int32_t>(pick(9))},
                                         Offset{static_cast<std::int64_t>(pick(99))}, static_cast<std::int64_t>(pick(7))});
         }
-        const auto decision = core_->record_producer_switches(command);
+        const auto decision = core_->decide(command, context());
         carry_out(decision);
-        coverage_["producers switched"] += decision.reply.recorded;
+        coverage_["producers switched"] += decision.result.recorded;
     }
 
     void alter() {
@@ -407,25 +411,25 @@ class Simulation {
         const ConfigResourceType type = kTypes[pick(4)];
         const std::string name = type == ConfigResourceType::broker ? (one_in(2) ? "" : "1") : any_name();
         const std::string value = std::to_string(pick(5));
-        IncrementalAlterConfigsCommand command;
+        IncrementalAlterConfigs command;
         command.resources.push_back({{type, name}, {}});
         command.resources[0].changes.push_back(
             {one_in(3) ? "segment.bytes" : "retention.ms", static_cast<std::int8_t>(one_in(3) ? 1 : 0), value});
         if (one_in(3)) {
             command.resources[0].changes.push_back({"cleanup.policy", static_cast<std::int8_t>(2 + pick(2)), "compact"});
         }
-        carry_out(core_->incremental_alter_configs(command, context()));
+        decide(command);
     }
 
     void allocate() {
-        const auto decision = core_->allocate_producer_ids(context());
-        const std::int64_t first = decision.reply.first.value;
+        const auto decision = core_->decide(AllocateProducerIds(), context());
+        const std::int64_t first = decision.result.first.value;
         // Only ids that the broker told a client must not come again.
         if (carry_out(decision)) {
             if (first < next_free_producer_id_) {
                 fail("producer ids were given out twice");
             }
-            next_free_producer_id_ = first + decision.reply.count;
+            next_free_producer_id_ = first + decision.result.count;
             ++coverage_["producer ids"];
         }
     }

@@ -9,9 +9,9 @@
 namespace partita::insight {
 
 void CatalogSwitches::record(const TopicId& topic, std::span<const CountSwitch> switches) {
-    std::map<std::int32_t, catalog::RecordProducerSwitchesCommand> commands;
+    std::map<std::int32_t, catalog::RecordProducerSwitches> commands;
     for (const CountSwitch& seen : switches) {
-        catalog::RecordProducerSwitchesCommand& command = commands[seen.epoch];
+        catalog::RecordProducerSwitches& command = commands[seen.epoch];
         command.topic_id = topic;
         command.epoch = seen.epoch;
         command.switches.push_back({.client_id = seen.producer.client_id,
@@ -25,10 +25,7 @@ void CatalogSwitches::record(const TopicId& topic, std::span<const CountSwitch> 
                   [commands = std::move(commands)](logs::Turn& turn, runtime::Catalog& catalog) {
                       bool is_done = true;
                       for (const auto& [epoch, command] : commands) {
-                          const auto decide = [&](const catalog::CatalogCore& core, const catalog::CatalogContext&) {
-                              return core.record_producer_switches(command);
-                          };
-                          is_done &= catalog.change<catalog::RecordProducerSwitchesReply>(turn, decide).has_value();
+                          is_done &= catalog.change(turn, command).has_value();
                       }
                       return is_done;
                   });

@@ -75,13 +75,9 @@ bool FindingsTopic::write_waiting(logs::Turn& turn, runtime::Catalog& catalog) {
 
 bool FindingsTopic::write(logs::Turn& turn, runtime::Catalog& catalog, std::span<const Line> lines) {
     if (turn.topics().find(kName) == nullptr) {
-        catalog::CreateTopicsCommand command;
+        catalog::CreateTopics command;
         command.topics.push_back({.name = kName, .num_partitions = 1, .replication_factor = 1});
-        const auto created = catalog.change<catalog::CreateTopicsReply>(
-            turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
-                return core.create_topics(command, context);
-            });
-        if (!created) {
+        if (!catalog.change(turn, command)) {
             return false;
         }
     }

@@ -88,7 +88,7 @@ bool Catalog::apply(Turn* turn, const catalog::Effects& effects, Now now) {
 bool Catalog::write(const catalog::Effects& effects, Now now) {
     if (!effects.records.empty()) {
         BatchBuilder builder;
-        for (const catalog::CatalogRecord& record : effects.records) {
+        for (const catalog::Record& record : effects.records) {
             builder.append(now.wall, as_bytes(record.key),
                            record.value ? std::optional<Bytes>(as_bytes(*record.value)) : std::nullopt);
         }
@@ -197,15 +197,12 @@ void Catalog::publish(std::shared_ptr<const TopicTable> table, Now now) {
 std::optional<ProducerId> Catalog::next_producer_id(Turn& turn) {
     const MutexLock lock(mutex_);
     if (producer_ids_left_ == 0) {
-        const auto allocate = [](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
-            return core.allocate_producer_ids(context);
-        };
-        const catalog::Decision<catalog::ProducerIdBlockReply> decision = decide_now(turn.now(), allocate);
-        if (decision.reply.error.failed() || !apply(&turn, decision.effects, turn.now())) {
+        const auto decision = decide(turn.now(), catalog::AllocateProducerIds());
+        if (decision.result.error.failed() || !apply(&turn, decision.effects, turn.now())) {
             return std::nullopt;
         }
-        next_producer_id_ = decision.reply.first;
-        producer_ids_left_ = decision.reply.count;
+        next_producer_id_ = decision.result.first;
+        producer_ids_left_ = decision.result.count;
     }
     const ProducerId id = next_producer_id_;
     next_producer_id_ = ProducerId{id.value + 1};
@@ -218,18 +215,12 @@ bool Catalog::skip_producer_ids(ProducerId highest, Now now) {
     if (highest < core_.snapshot()->next_producer_id()) {
         return true;
     }
-    const auto skip = [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
-        return catalog::adopt_topics(core.snapshot(), {.topics = {}, .next_producer_id = {highest.value + 1}}, *rules_, context);
-    };
-    return apply(nullptr, decide_now(now, skip).effects, now);
+    const catalog::AdoptTopics skip{.next_producer_id = {highest.value + 1}};
+    return apply(nullptr, decide(now, skip).effects, now);
 }
 
 bool Catalog::make_topic_of(catalog::CoordinatorKind kind, Turn& turn) {
-    const std::string_view name = catalog::topic_of(kind).name;
-    const auto created =
-        change<catalog::CreatedTopic>(turn, [name](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
-            return core.auto_create_topic(name, context);
-        });
+    const auto created = change(turn, catalog::AutoCreateTopic{catalog::topic_of(kind).name});
     return created && !created->error.failed();
 }
 

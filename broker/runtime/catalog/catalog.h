@@ -32,7 +32,7 @@ namespace partita::runtime {
 
 class UpkeepBell;
 
-/// The catalog of the running broker. For each change it does these in order: decides (broker/topics), persists the outcome in
+/// The catalog of the running broker. For each change it does these in order: decides (broker/catalog), persists the outcome in
 /// its own log, publishes the new state, and notifies the listeners of the published topics.
 ///
 /// Thread-safe. Its lock is held until the listeners have heard, and comes before those of `TopicExpansion`, group shards and
@@ -70,24 +70,22 @@ class Catalog {
 
     // Changes ------------------------------------------------------------------------------------
 
-    /// Runs a catalog command, makes the outcome durable, then visible. The caller may send the reply once this returns. Empty if
-    /// the outcome could not be persisted: nothing has changed, and the caller answers with a storage error.
-    template <class Reply, class Decide>
-    [[nodiscard]] std::optional<Reply> change(Turn& turn, Decide&& decide) {
+    /// Runs a command, makes the outcome durable, then visible. The caller may send the reply once this returns. Empty if the
+    /// outcome could not be persisted: nothing has changed, and the caller answers with a storage error.
+    template <class Command>
+    [[nodiscard]] std::optional<typename Command::Result> change(Turn& turn, const Command& command) {
+        typename Command::Result result;
+        return change(turn, command, result) ? std::optional(std::move(result)) : std::nullopt;
+    }
+    /// The same for a reply that names each part of the command: `result` is also set if the outcome could not be persisted. This
+    /// returns false then.
+    template <class Command>
+    [[nodiscard]] bool change(Turn& turn, const Command& command, typename Command::Result& result) {
         const MutexLock lock(mutex_);
         const Now now = turn.now();
-        catalog::Decision<Reply> decision = decide_now(now, decide);
-        if (!decision.effects.empty() && !apply(&turn, decision.effects, now)) {
-            return std::nullopt;
-        }
-        return std::move(decision.reply);
-    }
-
-    /// Decides on the current catalog and changes nothing.
-    template <class Decide>
-    auto look(Now now, Decide&& decide) {
-        const MutexLock lock(mutex_);
-        return decide_now(now, decide);
+        catalog::Decision<Command> decision = decide(now, command);
+        result = std::move(decision.result);
+        return decision.effects.empty() || apply(&turn, decision.effects, now);
     }
 
     /// A change for callers with steps of their own in between. Holds the catalog's lock. Call in this order: decide, claim,
@@ -104,10 +102,10 @@ class Catalog {
             catalog_.mutex_.assert_held();
             return *catalog_.core_.snapshot();
         }
-        template <class Decide>
-        auto decide(Now now, Decide&& decide) {
+        template <class Command>
+        [[nodiscard]] catalog::Decision<Command> decide(Now now, const Command& command) {
             catalog_.mutex_.assert_held();
-            return catalog_.decide_now(now, decide);
+            return catalog_.decide(now, command);
         }
         /// Gives the new partitions their logs. False if a directory is in the way that cannot be moved; nothing is claimed then.
         [[nodiscard]] bool claim(const catalog::Effects& effects, Now now) {
@@ -146,8 +144,8 @@ class Catalog {
     [[nodiscard]] std::shared_ptr<const TopicState> watch_expansion(std::string_view topic, Now now);
 
   private:
-    template <class Decide>
-    auto decide_now(Now now, Decide&& decide) REQUIRES(mutex_) {
+    template <class Command>
+    [[nodiscard]] catalog::Decision<Command> decide(Now now, const Command& command) REQUIRES(mutex_) {
         const catalog::CatalogSettings settings = this->settings();
         const catalog::CatalogContext context{
             .now = now,
@@ -156,7 +154,7 @@ class Catalog {
             .log_end_offsets = [this](const catalog::Topic& topic) { return log_end_offsets(topic); },
             .mutation_quotas = &mutation_quotas_,
         };
-        return decide(std::as_const(core_), context);
+        return core_.decide(command, context);
     }
     [[nodiscard]] catalog::CatalogSettings settings() const;
     [[nodiscard]] std::vector<Offset> log_end_offsets(const catalog::Topic& topic) const;

@@ -62,10 +62,9 @@ std::expected<void, StartError> Catalog::load(const Place& place, Now now) {
     // so is which of them were deleted.
     const bool takes_over = is_new && place.logs.was_taken_over();
     PARTITA_TRY(adopt_found_topics(place, takes_over, now));
-    const catalog::Decision<catalog::InitialiseReply> decision =
-        decide_now(now, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
-            return core.initialise(fresh_cluster_id, catalog::started_features(core.snapshot()->finalized_features()), context);
-        });
+    const catalog::Initialise initialise{.cluster_id = fresh_cluster_id,
+                                         .features = catalog::started_features(core_.snapshot()->finalized_features())};
+    const auto decision = decide(now, initialise);
     if ((!decision.effects.empty() && !apply(nullptr, decision.effects, now)) || (is_new && !set_initial_cluster_configs(now))) {
         return std::unexpected(StartError{"cannot write the catalog in " + place.directory +
                                           "; free some space or check the directory's permissions"});
@@ -77,23 +76,20 @@ std::expected<void, StartError> Catalog::load(const Place& place, Now now) {
             return std::unexpected(StartError{with_repair_hint(synced.error())});
         }
     }
-    cluster_id_ = decision.reply.cluster_id;
+    cluster_id_ = decision.result.cluster_id;
     return {};
 }
 
 bool Catalog::set_initial_cluster_configs(Now now) {
     const config::ConfigMap initial = config::initial_cluster_default_configs();
-    catalog::IncrementalAlterConfigsCommand command;
+    catalog::IncrementalAlterConfigs command;
     catalog::ResourceToAlter& resource = command.resources.emplace_back();
     resource.resource = {catalog::ConfigResourceType::broker, ""};
     for (const auto& [name, value] : initial) {
         resource.changes.push_back({.name = name, .operation = 0, .value = value});
     }
-    const auto alter = [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
-        return core.incremental_alter_configs(command, context);
-    };
-    const auto decision = decide_now(now, alter);
-    PARTITA_ASSERT(!decision.reply.resources.front().error.failed(), "the configs of a new cluster are valid");
+    const auto decision = decide(now, command);
+    PARTITA_ASSERT(!decision.result.resources.front().error.failed(), "the configs of a new cluster are valid");
     return decision.effects.empty() || apply(nullptr, decision.effects, now);
 }
 
@@ -112,18 +108,15 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
     }
     const catalog::CatalogPointer snapshot = core_.snapshot();
     // Leave out topics in the catalog: they are claimed later. An interrupted adoption continues here with the rest.
-    std::erase_if(found->command.topics, [&](const catalog::AdoptTopicsCommand::Topic& topic) {
+    std::erase_if(found->command.topics, [&](const catalog::AdoptTopics::Topic& topic) {
         const catalog::Topic* known = snapshot->find_topic(topic.name);
         return known != nullptr && (known->id == topic.id || topic.id.is_zero());
     });
     std::size_t left_out_acls = found->unknown_acls;
     std::size_t left_out_tokens = 0;
-    const auto adopt = [&](const catalog::AdoptTopicsCommand& command) REQUIRES(mutex_) {
-        const auto decide = [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
-            return catalog::adopt_topics(core.snapshot(), command, *rules_, context);
-        };
-        const auto decision = decide_now(now, decide);
-        for (const catalog::AdoptTopicsReply::Topic& topic : decision.reply.topics) {
+    const auto adopt = [&](const catalog::AdoptTopics& command) REQUIRES(mutex_) {
+        const auto decision = decide(now, command);
+        for (const catalog::AdoptTopicsResult::Topic& topic : decision.result.topics) {
             if (topic.error.failed()) {
                 log::warning("recovery", "a topic that was found is not adopted",
                              {{"topic", topic.name}, {"reason", topic.error.message.value_or("")}});
@@ -133,14 +126,14 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
                              {{"topic", topic.name}, {"config", name}});
             }
         }
-        left_out_acls += decision.reply.left_out_acls;
-        left_out_tokens += decision.reply.left_out_tokens;
+        left_out_acls += decision.result.left_out_acls;
+        left_out_tokens += decision.result.left_out_tokens;
         return decision.effects.empty() || apply(nullptr, decision.effects, now);
     };
     bool is_written = adopt(found->command);
     if (is_written) {
         // Adopt producers that Kafka's metadata does not cover, and those of directories without metadata.
-        catalog::AdoptTopicsCommand producers;
+        catalog::AdoptTopics producers;
         topics_.table()->for_each([&](const TopicState& topic) {
             for (const std::shared_ptr<Partition>& partition : topic.partitions) {
                 for (const ProducerSummary& producer : partition->log->active_producers()) {

@@ -3,7 +3,7 @@
 #include <functional>
 #include <memory>
 
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 #include "broker/config/broker_config.h"
 
 namespace partita::runtime {

@@ -24,15 +24,14 @@ std::int64_t interval_ms(const config::BrokerConfig& config) {
 }
 
 bool remove_expired(Turn& turn, Catalog& catalog) {
-    using Removed = std::vector<std::string>;
-    const auto removed =
-        catalog.change<Removed>(turn, [](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
-            return catalog::remove_expired_tokens(core.snapshot(), context.now.wall);
-        });
-    for (const std::string& id : removed.value_or(Removed())) {
+    const auto removed = catalog.change(turn, catalog::RemoveExpiredTokens());
+    if (!removed) {
+        return false;
+    }
+    for (const std::string& id : removed->ids) {
         log::info("catalog", "delegation token expired", {{"token", id}});
     }
-    return removed.has_value();
+    return true;
 }
 
 }  // namespace

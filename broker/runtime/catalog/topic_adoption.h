@@ -16,7 +16,7 @@ namespace partita::runtime {
 
 /// Topics with partitions in a data directory that are not in its catalog.
 struct FoundTopics {
-    catalog::AdoptTopicsCommand command;
+    catalog::AdoptTopics command;
     /// True if the settings come from Kafka's metadata. Otherwise the topics keep all records, because nothing tells which may be
     /// deleted.
     bool has_settings = false;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 #include "broker/config/log_setup.h"
 #include "broker/logs/topic_table.h"
 #include "protocol/assert.h"

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 #include "broker/logs/topic_table.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/settings/group_settings.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 #include "broker/catalog/internal_topics.h"
 #include "broker/config/log_setup.h"
 #include "broker/logs/topic_table.h"

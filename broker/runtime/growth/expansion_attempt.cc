@@ -23,14 +23,7 @@ namespace {
 
 using Kind = ExpansionStep::Kind;
 
-/// Quotas must count a request once, however often it is decided.
-catalog::CatalogContext without_quotas(const catalog::CatalogContext& context) {
-    catalog::CatalogContext free = context;
-    free.mutation_quotas = nullptr;
-    return free;
-}
-
-void set_error(catalog::CreatePartitionsReply& reply, std::string_view topic, catalog::CatalogError error) {
+void set_error(catalog::CreatePartitionsResult& reply, std::string_view topic, catalog::CatalogError error) {
     const auto answer = std::ranges::find(reply.topics, topic, &catalog::ExpandedTopic::name);
     if (answer != reply.topics.end()) {
         answer->error = std::move(error);
@@ -88,9 +81,9 @@ class Expansions::Attempt {
     const insight::LocalPlanSources& facts_;
     Expansions& expansions_;
     const ExpansionRequest& request_;
-    catalog::CreatePartitionsCommand command_;
+    catalog::CreatePartitions command_;
     /// The answer of the request's first decision; later decisions answer for the remaining topics.
-    std::optional<catalog::CreatePartitionsReply> answer_;
+    std::optional<catalog::CreatePartitionsResult> answer_;
     std::set<std::string, std::less<>> confirmed_;
 
     // The state of one attempt.
@@ -144,7 +137,7 @@ ExpansionReply Expansions::Attempt::run() {
     }
     const std::string reason = "The catalog, or the groups that read the topic, changed " + std::to_string(kAttemptsMax) +
                                " times while the request was judged; try again.";
-    catalog::CreatePartitionsReply reply = answer_ ? std::move(*answer_) : catalog::CreatePartitionsReply();
+    catalog::CreatePartitionsResult reply = answer_ ? std::move(*answer_) : catalog::CreatePartitionsResult();
     for (const catalog::TopicToExpand& wish : command_.topics) {
         if (!answer_) {
             reply.topics.push_back({std::string(wish.name), {}});
@@ -225,17 +218,15 @@ bool Expansions::Attempt::decide() {
     if (has_moved(section.snapshot())) {
         return false;
     }
-    const bool is_first = !answer_;
-    catalog::CreatePartitionsReply reply =
-        section.decide(now, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
-            catalog::CreatePartitionsCommand look = command_;
-            look.validate_only = true;
-            return core.create_partitions(look, is_first ? context : without_quotas(context)).reply;
-        });
-    if (is_first) {
-        answer_ = std::move(reply);
+    catalog::CreatePartitions look = command_;
+    look.validate_only = true;
+    catalog::CreatePartitionsResult result = section.decide(now, look).result;
+    if (!answer_) {
+        answer_ = std::move(result);
+        // Quotas must count a request once, however often it is decided.
+        command_.client.is_charged = true;
     } else {
-        for (catalog::ExpandedTopic& topic : reply.topics) {
+        for (catalog::ExpandedTopic& topic : result.topics) {
             set_error(*answer_, topic.name, std::move(topic.error));
         }
     }
@@ -344,12 +335,10 @@ StepOutcome Expansions::Steps::lock_catalog() {
     if (attempt_.has_moved(section_->snapshot())) {
         return StepOutcome::moved;
     }
-    auto decision = section_->decide(now_, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
-        return core.create_partitions(attempt_.command_, without_quotas(context));
-    });
+    auto decision = section_->decide(now_, attempt_.command_);
     // Decide again: settings may have changed, and a confirmed wish may add too much for one request.
     std::set<std::string, std::less<>> refused;
-    for (catalog::ExpandedTopic& topic : decision.reply.topics) {
+    for (catalog::ExpandedTopic& topic : decision.result.topics) {
         if (topic.error.failed()) {
             set_error(*attempt_.answer_, topic.name, std::move(topic.error));
             refused.insert(topic.name);

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 #include "broker/config/topic_config.h"
 #include "broker/insight/plan/guard.h"
 #include "broker/insight/plan/plan.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 #include "broker/groups/topic_readers.h"
 
 /// An expansion as a list of steps, and the only function that carries the list out. The caller provides the object that takes

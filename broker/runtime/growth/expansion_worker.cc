@@ -24,8 +24,8 @@ void give_answer(ExpansionRequest& request, ExpansionReply reply) {
 
 }  // namespace
 
-catalog::CreatePartitionsCommand ExpansionRequest::command() const {
-    catalog::CreatePartitionsCommand command;
+catalog::CreatePartitions ExpansionRequest::command() const {
+    catalog::CreatePartitions command;
     for (const Wish& wish : wishes) {
         command.topics.push_back({.name = wish.name, .count = wish.count, .assignments = wish.assignments});
     }

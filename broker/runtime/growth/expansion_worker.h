@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "broker/access/session.h"
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 #include "protocol/mutex.h"
 #include "protocol/types.h"
 #include "schedule/executor.h"
@@ -24,7 +24,7 @@ class Expansions;
 
 /// The outcome of a wish for more partitions.
 struct ExpansionReply {
-    catalog::CreatePartitionsReply reply;
+    catalog::CreatePartitionsResult reply;
     /// True if the change could not be written; nothing has happened then.
     bool is_not_written = false;
 };
@@ -54,7 +54,7 @@ struct ExpansionRequest {
     std::move_only_function<void(ExpansionReply reply)> answer;
 
     /// The request as a command for the catalog, which borrows from this object.
-    [[nodiscard]] catalog::CreatePartitionsCommand command() const;
+    [[nodiscard]] catalog::CreatePartitions command() const;
 };
 
 /// Adds partitions in a worker of its own, because gathering facts takes time and reads logs, and no reactor can wait for that.

@@ -121,10 +121,7 @@ std::optional<std::size_t> Expansions::remove_seeds(Turn& turn, const catalog::T
         return 0;
     }
     // First make sure that no start gives these seeds again.
-    if (!catalog_.change<std::vector<std::string>>(turn,
-                                                   [&](const catalog::CatalogCore& catalog, const catalog::CatalogContext&) {
-                                                       return catalog.forget_seeded_groups(topic.id, epoch);
-                                                   })) {
+    if (!catalog_.change(turn, catalog::ForgetSeededGroups{.topic_id = topic.id, .epoch = epoch})) {
         return std::nullopt;
     }
     std::vector<std::string> groups;

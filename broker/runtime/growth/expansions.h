@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 #include "broker/config/topic_config.h"
 #include "broker/insight/identity/client_registry.h"
 #include "broker/insight/local/local_cluster.h"

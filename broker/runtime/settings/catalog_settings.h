@@ -1,6 +1,6 @@
 #pragma once
 
-#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/commands.h"
 #include "broker/config/broker_config.h"
 
 namespace partita::runtime {

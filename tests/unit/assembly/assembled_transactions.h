@@ -75,20 +75,14 @@ class AssembledTransactions : public ::testing::Test {
 
     void make_topic(const std::string& name) {
         in_turn([&](runtime::Turn& turn) {
-            const auto made = services().catalog.change<catalog::CreatedTopic>(
-                turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
-                    return core.auto_create_topic(name, context);
-                });
+            const auto made = services().catalog.change(turn, catalog::AutoCreateTopic{name});
             ASSERT_TRUE(made && !made->error.failed());
         });
     }
     void delete_topic(const std::string& name) {
         in_turn([&](runtime::Turn& turn) {
-            const auto deleted = services().catalog.change<catalog::DeleteTopicsReply>(
-                turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
-                    return core.delete_topics({.topics = {{.name = name, .id = {}}}, .client = {}}, context);
-                });
-            ASSERT_TRUE(deleted);
+            const catalog::DeleteTopics command{.topics = {{.name = name, .id = {}}}};
+            ASSERT_TRUE(services().catalog.change(turn, command));
         });
     }
     [[nodiscard]] PartitionLog& log(const std::string& topic) {

@@ -322,12 +322,9 @@ TEST_F(Transactions, OfManyIdsAreThereAfterACleanStopAndAKill) {
 TEST_F(Transactions, FollowTheFinalizedLevelOfTheirFeature) {
     const auto finalize = [&](std::int16_t level, std::int8_t upgrade_type) {
         in_turn([&](runtime::Turn& turn) {
-            const catalog::UpdateFeaturesCommand command{
+            const catalog::UpdateFeatures command{
                 .updates = {{.feature = catalog::kTransactionVersion, .level = level, .upgrade_type = upgrade_type}}};
-            const auto reply = services().catalog.change<catalog::UpdateFeaturesReply>(
-                turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext&) {
-                    return catalog::update_features(core.snapshot(), command, BrokerId{0});
-                });
+            const auto reply = services().catalog.change(turn, command);
             ASSERT_TRUE(reply && !reply->error.failed());
         });
     };

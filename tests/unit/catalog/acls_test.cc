@@ -21,10 +21,10 @@ AclToCreate with(AclToCreate acl, auto change) {
 class Acls : public ::testing::Test {
   protected:
     std::vector<CatalogError> create(std::vector<AclToCreate> acls) {
-        return catalog_.carry_out(create_acls(catalog_.core().snapshot(), {.acls = std::move(acls)})).results;
+        return catalog_.carry_out(CreateAcls{.acls = std::move(acls)}).results;
     }
     std::vector<DeletedAcls> erase(std::vector<access::AclFilter> filters) {
-        return catalog_.carry_out(delete_acls(catalog_.core().snapshot(), {.filters = std::move(filters)})).results;
+        return catalog_.carry_out(DeleteAcls{.filters = std::move(filters)}).results;
     }
     std::vector<std::string> present() {
         std::vector<std::string> texts;

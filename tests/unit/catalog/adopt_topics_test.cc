@@ -16,18 +16,16 @@ using ::testing::IsEmpty;
 
 constexpr TopicId kOrdersId{{1, 2, 3}};
 
-class AdoptTopics : public ::testing::Test {
+class AdoptedTopics : public ::testing::Test {
   protected:
-    AdoptTopicsReply adopt(const AdoptTopicsCommand& command) {
-        return catalog_.carry_out(adopt_topics(catalog_.core().snapshot(), command, rules_, catalog_.context()));
-    }
+    AdoptTopicsResult adopt(const AdoptTopics& command) { return catalog_.carry_out(command); }
     const Topic* find(std::string_view name) { return catalog_.core().snapshot()->find_topic(name); }
 
     TestConfigRules rules_;
     TestCatalog catalog_;
 };
 
-TEST_F(AdoptTopics, KeepIdPartitionsAndConfigsOverARestart) {
+TEST_F(AdoptedTopics, KeepIdPartitionsAndConfigsOverARestart) {
     const auto reply = adopt({{{"orders", kOrdersId, 3, {{"cleanup.policy", "compact"}}}}, ProducerId{4000}});
     EXPECT_FALSE(reply.topics.front().error.failed());
     catalog_.restart();
@@ -40,13 +38,13 @@ TEST_F(AdoptTopics, KeepIdPartitionsAndConfigsOverARestart) {
     EXPECT_EQ(catalog_.core().snapshot()->next_producer_id(), ProducerId{4000});
 }
 
-TEST_F(AdoptTopics, NoTopicHasTheNameOfTheBrokersCatalog) {
+TEST_F(AdoptedTopics, NoTopicHasTheNameOfTheBrokersCatalog) {
     const auto reply = adopt({{{std::string(kCatalogLogName), kOrdersId, 1, {}}}, ProducerId{4000}});
     EXPECT_EQ(reply.topics.front().error.code, ErrorCode::invalid_topic_exception);
     EXPECT_EQ(find(kCatalogLogName), nullptr);
 }
 
-TEST_F(AdoptTopics, UsersCanLogInAndKeepWhatTheyHave) {
+TEST_F(AdoptedTopics, UsersCanLogInAndKeepWhatTheyHave) {
     const ConfigMap first{{"SCRAM-SHA-256", "salt=,stored_key=YQ==,server_key=YQ==,iterations=4096"}};
     const ConfigMap second{{"SCRAM-SHA-512", "salt=,stored_key=Yg==,server_key=Yg==,iterations=4096"}};
     (void)adopt({.scram_credentials = {{"alice", first}}});
@@ -57,7 +55,7 @@ TEST_F(AdoptTopics, UsersCanLogInAndKeepWhatTheyHave) {
     EXPECT_EQ(known.at("bob"), second);
 }
 
-TEST_F(AdoptTopics, AclsAndDelegationTokensComeWithThemAndThoseThatAreThereStay) {
+TEST_F(AdoptedTopics, AclsAndDelegationTokensComeWithThemAndThoseThatAreThereStay) {
     const access::Acl acl{.resource = access::ResourceType::topic,
                           .pattern = access::PatternType::literal,
                           .name = "orders",
@@ -79,8 +77,8 @@ TEST_F(AdoptTopics, AclsAndDelegationTokensComeWithThemAndThoseThatAreThereStay)
     EXPECT_EQ(*catalog.find_delegation_token("one"), token);
 }
 
-TEST_F(AdoptTopics, WhatACatalogHasNoRoomForIsLeftOutAndCounted) {
-    AdoptTopicsCommand command;
+TEST_F(AdoptedTopics, WhatACatalogHasNoRoomForIsLeftOutAndCounted) {
+    AdoptTopics command;
     for (std::size_t number = 0; number < access::AclIndex::kAclsMax + 2; ++number) {
         command.acls.push_back({.resource = access::ResourceType::topic,
                                 .pattern = access::PatternType::literal,
@@ -94,24 +92,24 @@ TEST_F(AdoptTopics, WhatACatalogHasNoRoomForIsLeftOutAndCounted) {
         command.delegation_tokens.push_back({.id = std::to_string(number)});
     }
     std::ranges::sort(command.acls);
-    const AdoptTopicsReply reply = adopt(command);
+    const AdoptTopicsResult reply = adopt(command);
     EXPECT_EQ(reply.left_out_acls, 2u);
     EXPECT_EQ(reply.left_out_tokens, 3u);
     EXPECT_EQ(catalog_.core().snapshot()->acls().size(), access::AclIndex::kAclsMax);
     EXPECT_EQ(catalog_.core().snapshot()->delegation_tokens().size(), kDelegationTokensMax);
 }
 
-TEST_F(AdoptTopics, OfKafkaItselfAreInternal) {
+TEST_F(AdoptedTopics, OfKafkaItselfAreInternal) {
     (void)adopt({{{"__consumer_offsets", kOrdersId, 50, {}}}, ProducerId{0}});
     EXPECT_TRUE(find("__consumer_offsets")->internal);
 }
 
-TEST_F(AdoptTopics, WithoutAnIdGetAFreshOne) {
+TEST_F(AdoptedTopics, WithoutAnIdGetAFreshOne) {
     (void)adopt({{{"orders", {}, 1, {}}}, ProducerId{0}});
     EXPECT_FALSE(find("orders")->id.is_zero());
 }
 
-TEST_F(AdoptTopics, LeaveOutConfigsThatAreNotValidAndSayWhich) {
+TEST_F(AdoptedTopics, LeaveOutConfigsThatAreNotValidAndSayWhich) {
     const auto reply =
         adopt({{{"orders", kOrdersId, 1, {{"cleanup.policy", "compact"}, {"no.such.config", "1"}}}}, ProducerId{0}});
     EXPECT_FALSE(reply.topics.front().error.failed());
@@ -119,7 +117,7 @@ TEST_F(AdoptTopics, LeaveOutConfigsThatAreNotValidAndSayWhich) {
     EXPECT_EQ(find("orders")->configs, (ConfigMap{{"cleanup.policy", "compact"}}));
 }
 
-TEST_F(AdoptTopics, ThatCannotBeAreRefusedAloneAndTheOthersAreNot) {
+TEST_F(AdoptedTopics, ThatCannotBeAreRefusedAloneAndTheOthersAreNot) {
     (void)adopt({{{"orders", kOrdersId, 1, {}}}, ProducerId{0}});
     const auto reply = adopt({{{"orders", TopicId{{7}}, 1, {}},
                                {"same-id", kOrdersId, 1, {}},
@@ -129,7 +127,7 @@ TEST_F(AdoptTopics, ThatCannotBeAreRefusedAloneAndTheOthersAreNot) {
                                {"or.ders", TopicId{{11}}, 1, {}}},
                               ProducerId{0}});
     std::vector<std::string> refused;
-    for (const AdoptTopicsReply::Topic& topic : reply.topics) {
+    for (const AdoptTopicsResult::Topic& topic : reply.topics) {
         if (topic.error.failed()) {
             refused.push_back(topic.name);
         }
@@ -139,13 +137,13 @@ TEST_F(AdoptTopics, ThatCannotBeAreRefusedAloneAndTheOthersAreNot) {
     EXPECT_NE(find("or_ders"), nullptr);
 }
 
-TEST_F(AdoptTopics, NothingToAdoptWritesNothing) {
-    const auto decision = adopt_topics(catalog_.core().snapshot(), {}, rules_, catalog_.context());
+TEST_F(AdoptedTopics, NothingToAdoptWritesNothing) {
+    const auto decision = catalog_.decide(AdoptTopics());
     EXPECT_TRUE(decision.effects.empty());
-    EXPECT_THAT(decision.reply.topics, IsEmpty());
+    EXPECT_THAT(decision.result.topics, IsEmpty());
 }
 
-TEST_F(AdoptTopics, ProducerIdsNeverGoBack) {
+TEST_F(AdoptedTopics, ProducerIdsNeverGoBack) {
     (void)adopt({{}, ProducerId{5000}});
     (void)adopt({{}, ProducerId{3000}});
     EXPECT_EQ(catalog_.core().snapshot()->next_producer_id(), ProducerId{5000});

@@ -37,7 +37,7 @@ TEST(CreatePartitions, RecordsOfAnExpansionAreOneGroup) {
     catalog.create("orders", 3);
     catalog.expand("orders", 6);
     std::vector<std::size_t> types;
-    for (const CatalogRecord& record : catalog.last_effects.records) {
+    for (const Record& record : catalog.last_effects.records) {
         types.push_back(decode_key(as_bytes(record.key))->index());
     }
     EXPECT_THAT(types,
@@ -58,9 +58,9 @@ TEST(CreatePartitions, JudgesInKafkasOrderWithKafkasTexts) {
                         "The topic t currently has 3 partition(s); " + std::to_string(count) + " would not be an increase."));
     }
     const auto expand = [&](std::int32_t count, std::vector<std::vector<BrokerId>> assignments) {
-        CreatePartitionsCommand command;
+        CreatePartitions command;
         command.topics.push_back({"t", count, std::move(assignments)});
-        return catalog.carry_out(catalog.core().create_partitions(command, catalog.context())).topics.at(0).error;
+        return catalog.carry_out(command).topics.at(0).error;
     };
     const auto bad = [](std::string text) { return error(ErrorCode::invalid_replica_assignment, std::move(text)); };
     EXPECT_EQ(expand(3, {{BrokerId{9}}}), error(ErrorCode::invalid_partitions, "Topic already has 3 partition(s)."));
@@ -83,9 +83,9 @@ TEST(CreatePartitions, JudgesTopicsIndependentlyAndDuplicatesOnce) {
     TestCatalog catalog;
     catalog.create("a", 1);
     catalog.create("b", 1);
-    CreatePartitionsCommand command;
+    CreatePartitions command;
     command.topics = {{"b", 1, {}}, {"d", 2, {}}, {"a", 2, {}}, {"d", 3, {}}};
-    const auto reply = catalog.carry_out(catalog.core().create_partitions(command, catalog.context()));
+    const auto reply = catalog.carry_out(command);
     ASSERT_EQ(reply.topics.size(), 3u);
     EXPECT_EQ(reply.topics[0].name, "d");
     EXPECT_EQ(reply.topics[0].error, error(ErrorCode::invalid_request, "Duplicate topic name."));
@@ -98,15 +98,14 @@ TEST(CreatePartitions, JudgesTopicsIndependentlyAndDuplicatesOnce) {
 TEST(CreatePartitions, ValidateOnlyJudgesAndChangesNothing) {
     TestCatalog catalog;
     catalog.create("t", 3);
-    CreatePartitionsCommand command;
+    CreatePartitions command;
     command.topics.push_back({"t", 6, std::nullopt});
     command.validate_only = true;
-    const auto decision = catalog.core().create_partitions(command, catalog.context());
-    EXPECT_EQ(decision.reply.topics.at(0).error, CatalogError{});
+    const auto decision = catalog.decide(command);
+    EXPECT_EQ(decision.result.topics.at(0).error, CatalogError{});
     EXPECT_TRUE(decision.effects.empty());
     command.topics[0].count = 2;
-    EXPECT_EQ(catalog.core().create_partitions(command, catalog.context()).reply.topics.at(0).error.code,
-              ErrorCode::invalid_partitions);
+    EXPECT_EQ(catalog.decide(command).result.topics.at(0).error.code, ErrorCode::invalid_partitions);
 }
 
 /// Measured on 4.3.1: 10,000 more are accepted, 10,001 more answer -1.
@@ -123,7 +122,7 @@ TEST(CreatePartitions, AddsTenThousandAtMost) {
 
 TEST(CreatePartitions, ExpandsInternalTopicsToo) {
     TestCatalog catalog;
-    catalog.carry_out(catalog.core().auto_create_topic("__consumer_offsets", catalog.context()));
+    catalog.carry_out(AutoCreateTopic{"__consumer_offsets"});
     EXPECT_EQ(catalog.expand("__consumer_offsets", 60), CatalogError{});
 }
 
@@ -135,9 +134,9 @@ TEST(DeleteTopics, FindsTopicsByNameAndById) {
     catalog.create("b", 2);
     catalog.expand("b", 4);
     const TopicId b = catalog.catalog().find_topic("b")->id;
-    DeleteTopicsCommand command;
+    DeleteTopics command;
     command.topics = {{"a", {}}, {std::nullopt, b}};
-    const auto reply = catalog.carry_out(catalog.core().delete_topics(command, catalog.context()));
+    const auto reply = catalog.carry_out(command);
     ASSERT_EQ(reply.topics.size(), 2u);
     EXPECT_EQ(reply.topics[0].name, "a");
     EXPECT_EQ(reply.topics[1].name, "b");
@@ -155,7 +154,7 @@ TEST(DeleteTopics, RefusalsAreKafkas) {
     }
     const auto id = [&](const char* name) { return catalog.catalog().find_topic(name)->id; };
     const TopicId unknown = TestTopicIds(999)();
-    DeleteTopicsCommand command;
+    DeleteTopics command;
     command.topics = {{std::nullopt, {}},
                       {"foo", id("foo")},
                       {"bar", {}},
@@ -166,7 +165,7 @@ TEST(DeleteTopics, RefusalsAreKafkas) {
                       {std::nullopt, id("baz")},
                       {std::nullopt, id("baz")},
                       {std::nullopt, unknown}};
-    const auto reply = catalog.carry_out(catalog.core().delete_topics(command, catalog.context()));
+    const auto reply = catalog.carry_out(command);
     std::map<std::string, CatalogError> by_text;
     for (const DeletedTopic& topic : reply.topics) {
         by_text[topic.name.value_or(topic.id.to_string())] = topic.error;
@@ -187,12 +186,11 @@ TEST(DeleteTopics, DisabledDeletionHasTwoCodes) {
     TestCatalog catalog;
     catalog.create("t");
     catalog.settings.delete_topic_enable = false;
-    DeleteTopicsCommand command;
+    DeleteTopics command;
     command.topics = {{"t", {}}};
-    EXPECT_EQ(catalog.core().delete_topics(command, catalog.context()).reply.topics.at(0).error.code,
-              ErrorCode::topic_deletion_disabled);
+    EXPECT_EQ(catalog.decide(command).result.topics.at(0).error.code, ErrorCode::topic_deletion_disabled);
     command.request_version = 2;
-    EXPECT_EQ(catalog.core().delete_topics(command, catalog.context()).reply.topics.at(0).error.code, ErrorCode::invalid_request);
+    EXPECT_EQ(catalog.decide(command).result.topics.at(0).error.code, ErrorCode::invalid_request);
 }
 
 TEST(DeleteTopics, RecreatedTopicHasAnotherIdAndNoHistory) {
@@ -200,9 +198,9 @@ TEST(DeleteTopics, RecreatedTopicHasAnotherIdAndNoHistory) {
     catalog.create("t", 1);
     catalog.expand("t", 2);
     const TopicId before = catalog.catalog().find_topic("t")->id;
-    DeleteTopicsCommand command;
+    DeleteTopics command;
     command.topics = {{"t", {}}};
-    catalog.carry_out(catalog.core().delete_topics(command, catalog.context()));
+    catalog.carry_out(command);
     catalog.create("t", 5);
     EXPECT_NE(catalog.catalog().find_topic("t")->id, before);
     EXPECT_THAT(catalog.catalog().find_topic("t")->expansions, IsEmpty());
@@ -211,9 +209,9 @@ TEST(DeleteTopics, RecreatedTopicHasAnotherIdAndNoHistory) {
 // Configs -------------------------------------------------------------------------------------------
 
 CatalogError alter(TestCatalog& catalog, ConfigResourceType type, std::string_view name, std::vector<ConfigChange> changes) {
-    IncrementalAlterConfigsCommand command;
+    IncrementalAlterConfigs command;
     command.resources.push_back({{type, name}, std::move(changes)});
-    return catalog.carry_out(catalog.core().incremental_alter_configs(command, catalog.context())).resources.at(0).error;
+    return catalog.carry_out(command).resources.at(0).error;
 }
 
 TEST(IncrementalAlterConfigs, SetsRemovesAppendsAndSubtracts) {
@@ -261,12 +259,12 @@ TEST(IncrementalAlterConfigs, RefusalsAreKafkas) {
 TEST(IncrementalAlterConfigs, DuplicateResourcesAreRefusedEach) {
     TestCatalog catalog;
     catalog.create("t");
-    IncrementalAlterConfigsCommand command;
+    IncrementalAlterConfigs command;
     for (int index = 0; index < 2; ++index) {
         command.resources.push_back({{ConfigResourceType::topic, "t"}, {{"retention.ms", 0, "1"}}});
     }
-    const auto decision = catalog.core().incremental_alter_configs(command, catalog.context());
-    for (const AlteredResource& resource : decision.reply.resources) {
+    const auto decision = catalog.decide(command);
+    for (const AlteredResource& resource : decision.result.resources) {
         EXPECT_EQ(resource.error, error(ErrorCode::invalid_request, "Each resource must appear at most once."));
     }
     EXPECT_TRUE(decision.effects.empty());
@@ -304,12 +302,12 @@ TEST(IncrementalAlterConfigs, KeepsBrokersGroupsAndDefaultsApartAndAcrossRestart
 TEST(AlterConfigs, DeletesWhatIsNotNamed) {
     TestCatalog catalog;
     catalog.create("t", 1, 1, {{"retention.ms", "5"}, {"segment.bytes", "6"}});
-    AlterConfigsCommand command;
+    AlterConfigs command;
     command.resources.push_back({{ConfigResourceType::topic, "t"}, {{"cleanup.policy", "compact"}}});
-    EXPECT_EQ(catalog.carry_out(catalog.core().alter_configs(command, catalog.context())).resources.at(0).error, CatalogError{});
+    EXPECT_EQ(catalog.carry_out(command).resources.at(0).error, CatalogError{});
     EXPECT_THAT(catalog.catalog().find_topic("t")->configs, ElementsAre(std::pair("cleanup.policy", "compact")));
     command.resources[0].configs = {{"retention.ms", {}}, {"segment.bytes", {}}};
-    EXPECT_EQ(catalog.core().alter_configs(command, catalog.context()).reply.resources.at(0).error,
+    EXPECT_EQ(catalog.decide(command).result.resources.at(0).error,
               error(ErrorCode::invalid_request, "Null value not supported for : retention.ms,segment.bytes"));
 }
 
@@ -320,7 +318,7 @@ TEST(ProducerIds, BlocksNeverRepeatAcrossRestarts) {
     std::int64_t expected = 0;
     for (int run = 0; run < 3; ++run) {
         for (int block = 0; block < 2; ++block) {
-            const auto reply = catalog.carry_out(catalog.core().allocate_producer_ids(catalog.context()));
+            const auto reply = catalog.carry_out(AllocateProducerIds());
             EXPECT_EQ(reply.first, ProducerId{expected});
             EXPECT_EQ(reply.count, 1000);
             expected += 1000;
@@ -331,13 +329,12 @@ TEST(ProducerIds, BlocksNeverRepeatAcrossRestarts) {
 
 TEST(Identity, IsGivenOnceAndKept) {
     TestCatalog catalog;
-    EXPECT_EQ(catalog.carry_out(catalog.core().initialise("first", {{"metadata.version", 30}}, catalog.context())).cluster_id,
-              "first");
+    EXPECT_EQ(catalog.carry_out(Initialise{"first", {{"metadata.version", 30}}}).cluster_id, "first");
     catalog.restart();
-    const auto again = catalog.core().initialise("second", {{"metadata.version", 30}}, catalog.context());
-    EXPECT_EQ(again.reply.cluster_id, "first");
+    const auto again = catalog.decide(Initialise{"second", {{"metadata.version", 30}}});
+    EXPECT_EQ(again.result.cluster_id, "first");
     EXPECT_TRUE(again.effects.empty());
-    catalog.carry_out(catalog.core().initialise("second", {{"metadata.version", 31}}, catalog.context()));
+    catalog.carry_out(Initialise{"second", {{"metadata.version", 31}}});
     EXPECT_EQ(catalog.catalog().cluster_id(), "first");
     EXPECT_EQ(catalog.catalog().finalized_features().at("metadata.version"), 31);
 }
@@ -347,7 +344,7 @@ TEST(Identity, IsGivenOnceAndKept) {
 TEST(Replay, RefusesRecordsOfANewerVersion) {
     TestConfigRules rules;
     CatalogCore core(rules);
-    CatalogRecord record = state_record(1, ProducerId{0});
+    Record record = state_record(1, ProducerId{0});
     (*record.value)[1] = 1;
     const auto result = core.replay(as_bytes(record.key), as_bytes(*record.value));
     ASSERT_FALSE(result.has_value());
@@ -363,7 +360,7 @@ TEST(Replay, RefusesTruncatedRecordsAtEveryLength) {
     topic.id = TestTopicIds()();
     topic.partition_count = 3;
     topic.configs = {{"retention.ms", "5"}};
-    const CatalogRecord record = topic_record(topic);
+    const Record record = topic_record(topic);
     for (std::size_t length = 0; length < record.value->size(); ++length) {
         TestConfigRules rules;
         CatalogCore core(rules);
@@ -395,7 +392,7 @@ TEST(Replay, AcceptsFieldsThatLaterVersionsAdd) {
     topic.name = "orders";
     topic.id = TestTopicIds()();
     topic.partition_count = 3;
-    CatalogRecord record = topic_record(topic);
+    Record record = topic_record(topic);
     // The last byte is the count of tagged fields: one of number 7 with two bytes of content is added.
     record.value->back() = 1;
     record.value->append("\x07\x02xy");

@@ -78,8 +78,8 @@ class TestCatalog {
         must(core_->finish_replay().has_value());
     }
 
-    void persist(const std::vector<CatalogRecord>& records) {
-        for (const CatalogRecord& record : records) {
+    void persist(const std::vector<Record>& records) {
+        for (const Record& record : records) {
             if (record.value) {
                 persisted.insert_or_assign(record.key, *record.value);
             } else {
@@ -88,12 +88,20 @@ class TestCatalog {
         }
     }
 
-    template <class Reply>
-    Reply carry_out(Decision<Reply> decision) {
+    template <class Command>
+    [[nodiscard]] Decision<Command> decide(const Command& command) {
+        return core_->decide(command, context());
+    }
+    template <class Command>
+    typename Command::Result carry_out(const Command& command) {
+        return carry_out(decide(command));
+    }
+    template <class Command>
+    typename Command::Result carry_out(Decision<Command> decision) {
         persist(decision.effects.records);
         core_->commit(decision.effects);
         last_effects = std::move(decision.effects);
-        return std::move(decision.reply);
+        return std::move(decision.result);
     }
 
     [[nodiscard]] CatalogContext context() {
@@ -105,14 +113,14 @@ class TestCatalog {
 
     CatalogError create(std::string_view name, std::int32_t partitions = -1, std::int16_t replicas = -1,
                         std::vector<NamedConfig> configs = {}) {
-        CreateTopicsCommand command;
+        CreateTopics command;
         command.topics.push_back({name, partitions, replicas, {}, std::move(configs)});
-        return carry_out(core().create_topics(command, context())).topics.at(0).error;
+        return carry_out(command).topics.at(0).error;
     }
     CatalogError expand(std::string_view name, std::int32_t count) {
-        CreatePartitionsCommand command;
+        CreatePartitions command;
         command.topics.push_back({name, count, std::nullopt});
-        return carry_out(core().create_partitions(command, context())).topics.at(0).error;
+        return carry_out(command).topics.at(0).error;
     }
 
     [[nodiscard]] CatalogCore& core() { return *core_; }

@@ -20,8 +20,7 @@ struct LimitedCatalog : TestCatalog {
     LimitedCatalog() { settings.limits = std::optional(limits()); }
 
     std::vector<CatalogError> create_all(std::vector<TopicToCreate> topics, bool validate_only = false) {
-        const auto reply =
-            carry_out(core().create_topics({.topics = std::move(topics), .validate_only = validate_only}, context()));
+        const auto reply = carry_out(CreateTopics{.topics = std::move(topics), .validate_only = validate_only});
         std::vector<CatalogError> errors;
         for (const CreatedTopic& topic : reply.topics) {
             errors.push_back(topic.error);
@@ -72,11 +71,11 @@ TEST(CatalogLimits, NoTopicIsChangedToKeepItsRecordsForLonger) {
     LimitedCatalog catalog;
     EXPECT_FALSE(catalog.create("a", 1).failed());
     const auto alter = [&](std::vector<ConfigChange> changes) {
-        IncrementalAlterConfigsCommand command;
+        IncrementalAlterConfigs command;
         ResourceToAlter& resource = command.resources.emplace_back();
         resource.resource = {ConfigResourceType::topic, "a"};
         resource.changes = std::move(changes);
-        return catalog.carry_out(catalog.core().incremental_alter_configs(command, catalog.context())).resources.front().error;
+        return catalog.carry_out(command).resources.front().error;
     };
     const auto set = [](std::string_view name, std::string_view value) {
         return ConfigChange{.name = name, .operation = static_cast<std::int8_t>(AlterOperation::set), .value = value};
@@ -94,7 +93,7 @@ TEST(CatalogLimits, NoTopicIsChangedToKeepItsRecordsForLonger) {
 
 TEST(CatalogLimits, TopicsOfTheBrokerItselfAreFree) {
     LimitedCatalog catalog;
-    (void)catalog.carry_out(catalog.core().auto_create_topic("__consumer_offsets", catalog.context()));
+    (void)catalog.carry_out(AutoCreateTopic{"__consumer_offsets"});
     EXPECT_GT(catalog.catalog().find_topic("__consumer_offsets")->partition_count, 12);
     EXPECT_FALSE(catalog.create("a", 1).failed());
     EXPECT_FALSE(catalog.create("b", 1).failed());

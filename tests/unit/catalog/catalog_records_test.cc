@@ -26,7 +26,7 @@ ExpansionEpoch growth(std::int32_t from, std::int32_t to) {
 }
 
 TEST(CatalogRecords, ATopicIsReadAsItWasWritten) {
-    const CatalogRecord record = topic_record(topic_of(3));
+    const Record record = topic_record(topic_of(3));
     const auto key = decode_key(as_bytes(record.key));
     ASSERT_TRUE(key);
     const auto read = decode_topic(std::get<TopicKey>(*key), as_bytes(*record.value));

@@ -18,8 +18,8 @@ QuotaAlteration quota(QuotaEntity entity, std::vector<QuotaOperation> operations
 
 class ClientQuotas : public ::testing::Test {
   protected:
-    AlterClientQuotasReply alter(std::vector<QuotaAlteration> alterations, bool validate_only = false) {
-        return catalog_.carry_out(alter_client_quotas(catalog_.core().snapshot(), {std::move(alterations), validate_only}));
+    AlterClientQuotasResult alter(std::vector<QuotaAlteration> alterations, bool validate_only = false) {
+        return catalog_.carry_out(AlterClientQuotas{std::move(alterations), validate_only});
     }
     CatalogError alter_one(QuotaEntity entity, std::string_view key, std::optional<double> value) {
         return alter({quota(std::move(entity), {{key, value}})}).entities.front().error;
@@ -91,7 +91,7 @@ TEST_F(ClientQuotas, StoredUnderWhatIsNoEntityAreDamage) {
          {"user", "user=", "user=1:", "user=1:a", "user=18446744073709551615:a;", "user=2:a;", "user=-1:;", "=x"}) {
         const TestConfigRules rules;
         CatalogCore core(rules);
-        const CatalogRecord record = configs_record(ConfigResourceType::client_quota, name, {{"producer_byte_rate", "1"}});
+        const Record record = configs_record(ConfigResourceType::client_quota, name, {{"producer_byte_rate", "1"}});
         EXPECT_FALSE(core.replay(as_bytes(record.key), as_bytes(*record.value)).has_value()) << name;
     }
 }

@@ -105,8 +105,8 @@ TEST(ClientRates, AreBoundedAndWhoWasQuietForLongestMakesRoom) {
 TEST(QuotaOfAnAddress, IsItsOwnBeforeThatOfAnyAddress) {
     TestCatalog catalog;
     const auto limit = [&](std::optional<std::string> address, double rate) {
-        const auto reply = catalog.carry_out(alter_client_quotas(
-            catalog.core().snapshot(), {{{{{"ip", std::move(address)}}, {{"connection_creation_rate", rate}}}}, false}));
+        const auto reply =
+            catalog.carry_out(AlterClientQuotas{{{{{"ip", std::move(address)}}, {{"connection_creation_rate", rate}}}}, false});
         ASSERT_FALSE(reply.entities.front().error.failed()) << *reply.entities.front().error.message;
     };
     const auto found = [&](std::string_view address) {

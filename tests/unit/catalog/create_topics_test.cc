@@ -78,11 +78,11 @@ TEST(CreateTopics, RefusesBadCountsInKafkasOrder) {
 
 TEST(CreateTopics, AnswersDuplicateNamesOnceAndCreatesTheOthers) {
     TestCatalog catalog;
-    CreateTopicsCommand command;
+    CreateTopics command;
     for (const char* name : {"twice", "once", "twice", "twice", "__cluster_metadata", "__partita_catalog"}) {
         command.topics.push_back({name});
     }
-    const auto reply = catalog.carry_out(catalog.core().create_topics(command, catalog.context()));
+    const auto reply = catalog.carry_out(command);
     ASSERT_EQ(reply.topics.size(), 4u);
     EXPECT_EQ(reply.topics[0].name, "once");
     EXPECT_EQ(reply.topics[0].error, CatalogError{});
@@ -115,9 +115,9 @@ TEST(CreateTopics, ChecksConfigsBeforeCounts) {
 TEST(CreateTopics, ManualAssignmentsFollowKafkasRules) {
     TestCatalog catalog;
     const auto create = [&](std::vector<ManualAssignment> assignments, std::int32_t partitions = -1, std::int16_t replicas = -1) {
-        CreateTopicsCommand command;
+        CreateTopics command;
         command.topics.push_back({"t", partitions, replicas, std::move(assignments), {}});
-        return catalog.carry_out(catalog.core().create_topics(command, catalog.context())).topics.at(0).error;
+        return catalog.carry_out(command).topics.at(0).error;
     };
     const auto bad = [](std::string text) { return error(ErrorCode::invalid_replica_assignment, std::move(text)); };
     const BrokerId self{1};
@@ -145,12 +145,12 @@ TEST(CreateTopics, ManualAssignmentsFollowKafkasRules) {
 
 TEST(CreateTopics, ValidateOnlyChangesNothing) {
     TestCatalog catalog;
-    CreateTopicsCommand command;
+    CreateTopics command;
     command.topics.push_back({"t", 3});
     command.validate_only = true;
-    const auto decision = catalog.core().create_topics(command, catalog.context());
-    EXPECT_EQ(decision.reply.topics.at(0).error, CatalogError{});
-    EXPECT_EQ(decision.reply.topics.at(0).num_partitions, 3);
+    const auto decision = catalog.decide(command);
+    EXPECT_EQ(decision.result.topics.at(0).error, CatalogError{});
+    EXPECT_EQ(decision.result.topics.at(0).num_partitions, 3);
     EXPECT_TRUE(decision.effects.empty());
     EXPECT_THAT(decision.effects.records, IsEmpty());
 }
@@ -170,12 +170,12 @@ TEST(CreateTopics, RequestOfTenThousandRecordsIsTheLargest) {
 
 TEST(CreateTopics, ExcessiveRequestFailsAsAWhole) {
     TestCatalog catalog;
-    CreateTopicsCommand command;
+    CreateTopics command;
     for (const char* name : {"a", "b", "b"}) {
         command.topics.push_back({name, 4999});
     }
     command.topics.push_back({"c", 5000});
-    const auto reply = catalog.carry_out(catalog.core().create_topics(command, catalog.context()));
+    const auto reply = catalog.carry_out(command);
     ASSERT_EQ(reply.topics.size(), 4u);
     for (const CreatedTopic& topic : reply.topics) {
         EXPECT_EQ(topic.error, error(ErrorCode::policy_violation, "Unable to perform excessively large batch operation."));
@@ -204,9 +204,9 @@ TEST(CreateTopics, IdsThatAreReservedOrInUseAreNotTaken) {
     auto context = catalog.context();
     std::size_t next = 0;
     context.next_topic_id = [&] { return supply.at(next++); };
-    CreateTopicsCommand command;
+    CreateTopics command;
     command.topics = {{"a"}, {"b"}};
-    const auto reply = catalog.carry_out(catalog.core().create_topics(command, context));
+    const auto reply = catalog.carry_out(catalog.core().decide(command, context));
     EXPECT_EQ(reply.topics[0].id, first);
     EXPECT_EQ(reply.topics[1].id, second);
     EXPECT_EQ(option.to_string().front(), '-');
@@ -215,7 +215,7 @@ TEST(CreateTopics, IdsThatAreReservedOrInUseAreNotTaken) {
 TEST(AutoCreateTopic, GivesInternalTopicsTheirConfigs) {
     TestCatalog catalog;
     catalog.settings.default_replication_factor = 3;
-    const auto reply = catalog.carry_out(catalog.core().auto_create_topic("__consumer_offsets", catalog.context()));
+    const auto reply = catalog.carry_out(AutoCreateTopic{"__consumer_offsets"});
     EXPECT_EQ(reply.error, CatalogError{});
     const Topic* topic = catalog.catalog().find_topic("__consumer_offsets");
     ASSERT_NE(topic, nullptr);
@@ -224,25 +224,23 @@ TEST(AutoCreateTopic, GivesInternalTopicsTheirConfigs) {
     EXPECT_EQ(topic->replication_factor, 1);
     EXPECT_THAT(topic->configs, ElementsAre(std::pair("cleanup.policy", "compact"), std::pair("compression.type", "producer"),
                                             std::pair("segment.bytes", "104857600")));
-    EXPECT_EQ(catalog.carry_out(catalog.core().auto_create_topic("__transaction_state", catalog.context())).error,
-              CatalogError{});
+    EXPECT_EQ(catalog.carry_out(AutoCreateTopic{"__transaction_state"}).error, CatalogError{});
 }
 
 TEST(AutoCreateTopic, AnswersAnExistingTopicWithoutAChange) {
     TestCatalog catalog;
     catalog.create("t", 4);
-    const auto decision = catalog.core().auto_create_topic("t", catalog.context());
+    const auto decision = catalog.decide(AutoCreateTopic{"t"});
     EXPECT_TRUE(decision.effects.empty());
-    EXPECT_EQ(decision.reply.num_partitions, 4);
-    EXPECT_EQ(decision.reply.id, catalog.catalog().find_topic("t")->id);
+    EXPECT_EQ(decision.result.num_partitions, 4);
+    EXPECT_EQ(decision.result.id, catalog.catalog().find_topic("t")->id);
 }
 
 TEST(AutoCreateTopic, RefusesWhatCreateTopicsRefuses) {
     TestCatalog catalog;
-    EXPECT_EQ(catalog.core().auto_create_topic("a b", catalog.context()).reply.error.code, ErrorCode::invalid_topic_exception);
+    EXPECT_EQ(catalog.decide(AutoCreateTopic{"a b"}).result.error.code, ErrorCode::invalid_topic_exception);
     catalog.settings.default_replication_factor = 3;
-    EXPECT_EQ(catalog.core().auto_create_topic("user", catalog.context()).reply.error.code,
-              ErrorCode::invalid_replication_factor);
+    EXPECT_EQ(catalog.decide(AutoCreateTopic{"user"}).result.error.code, ErrorCode::invalid_replication_factor);
 }
 
 TEST(CreateTopics, InCordonedDirectoriesArePlacedByNobodyButTheRequestItself) {
@@ -253,11 +251,11 @@ TEST(CreateTopics, InCordonedDirectoriesArePlacedByNobodyButTheRequestItself) {
     EXPECT_EQ(catalog.create("after"),
               error(ErrorCode::invalid_replication_factor, "Unable to replicate the partition 1 time(s): " + all_cordoned));
     EXPECT_EQ(catalog.expand("before", 2), error(ErrorCode::invalid_replication_factor, all_cordoned));
-    CreateTopicsCommand command;
+    CreateTopics command;
     command.topics.push_back({.name = "assigned", .assignments = {{PartitionIndex{0}, {BrokerId{1}}}}});
-    EXPECT_EQ(catalog.carry_out(catalog.core().create_topics(command, catalog.context())).topics.at(0).error, CatalogError{});
+    EXPECT_EQ(catalog.carry_out(command).topics.at(0).error, CatalogError{});
     // Groups would have no coordinator.
-    EXPECT_EQ(catalog.carry_out(catalog.core().auto_create_topic("__consumer_offsets", catalog.context())).error, CatalogError{});
+    EXPECT_EQ(catalog.carry_out(AutoCreateTopic{"__consumer_offsets"}).error, CatalogError{});
 }
 
 }  // namespace

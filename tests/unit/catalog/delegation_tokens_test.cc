@@ -19,8 +19,9 @@ constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
 
 class DelegationTokens : public ::testing::Test {
   protected:
-    CreateDelegationTokenReply create(CreateDelegationTokenCommand command) {
-        return catalog_.carry_out(create_delegation_token(snapshot(), command, lifetimes_, catalog_.context()));
+    CreateDelegationTokenResult create(CreateDelegationToken command) {
+        command.lifetimes = lifetimes_;
+        return catalog_.carry_out(command);
     }
     /// A token of alice, which bob may renew.
     DelegationToken made(std::int64_t lifetime_ms = 0) {
@@ -28,15 +29,14 @@ class DelegationTokens : public ::testing::Test {
         EXPECT_EQ(reply.error, ErrorCode::none);
         return reply.token;
     }
-    MoveExpiryReply renew(std::string_view id, const PrincipalName& who = kAlice, std::int64_t period_ms = -1) {
-        return catalog_.carry_out(renew_delegation_token(snapshot(), {.token_id = id, .requester = who, .period_ms = period_ms},
-                                                         lifetimes_, {catalog_.time_ms}));
+    MoveExpiryResult renew(std::string_view id, const PrincipalName& who = kAlice, std::int64_t period_ms = -1) {
+        return catalog_.carry_out(
+            RenewDelegationToken{.token_id = id, .requester = who, .period_ms = period_ms, .lifetimes = lifetimes_});
     }
-    MoveExpiryReply expire(std::string_view id, std::int64_t period_ms, const PrincipalName& who = kAlice) {
-        return catalog_.carry_out(expire_delegation_token(snapshot(), {.token_id = id, .requester = who, .period_ms = period_ms},
-                                                          lifetimes_, {catalog_.time_ms}));
+    MoveExpiryResult expire(std::string_view id, std::int64_t period_ms, const PrincipalName& who = kAlice) {
+        return catalog_.carry_out(ExpireDelegationToken{.token_id = id, .requester = who, .period_ms = period_ms});
     }
-    std::vector<std::string> sweep() { return catalog_.carry_out(remove_expired_tokens(snapshot(), {catalog_.time_ms})); }
+    std::vector<std::string> sweep() { return catalog_.carry_out(RemoveExpiredTokens()).ids; }
     const DelegationToken* find(std::string_view id) { return catalog_.catalog().find_delegation_token(id); }
     const CatalogPointer& snapshot() { return catalog_.core().snapshot(); }
 
@@ -148,7 +148,7 @@ TEST_F(DelegationTokens, AreOfUsersAndRenewedByUsers) {
 }
 
 TEST_F(DelegationTokens, HaveALimitedNumberOfRenewersWithLimitedNames) {
-    CreateDelegationTokenCommand command{.owner = kAlice, .requester = kAlice, .renewers = {}};
+    CreateDelegationToken command{.owner = kAlice, .requester = kAlice, .renewers = {}};
     command.renewers.assign(kTokenRenewersMax, {"User", std::string(kTokenNameBytesMax, 'n')});
     EXPECT_EQ(create(command).error, ErrorCode::none);
     command.renewers.push_back(kBob);

@@ -24,9 +24,9 @@ ExpansionCircumstances circumstances() {
 
 void expand(TestCatalog& catalog, std::string_view topic, std::int32_t count, const ExpansionCircumstances& known) {
     const JudgedExpansion judged{.refusal = {}, .circumstances = bounded_circumstances(known)};
-    CreatePartitionsCommand command;
+    CreatePartitions command;
     command.topics.push_back({topic, count, std::nullopt, &judged});
-    ASSERT_FALSE(catalog.carry_out(catalog.core().create_partitions(command, catalog.context())).topics.at(0).error.failed());
+    ASSERT_FALSE(catalog.carry_out(command).topics.at(0).error.failed());
 }
 
 const ExpansionEpoch& last_epoch(const TestCatalog& catalog, std::string_view topic) {
@@ -55,7 +55,7 @@ TEST(EpochLog, CircumstancesAreInTheAtomicGroupOfTheNewCount) {
     catalog.create("orders", 3);
     expand(catalog, "orders", 6, circumstances());
     std::vector<std::size_t> types;
-    for (const CatalogRecord& record : catalog.last_effects.records) {
+    for (const Record& record : catalog.last_effects.records) {
         types.push_back(decode_key(as_bytes(record.key))->index());
     }
     EXPECT_THAT(types,
@@ -111,7 +111,7 @@ TEST(EpochLog, ProducersAreAddedLaterAndTheirFirstSwitchStands) {
     catalog.expand("orders", 6);
     const TopicId id = catalog.catalog().find_topic("orders")->id;
     const auto record = [&](std::vector<ProducerSwitch> switches) {
-        return catalog.carry_out(catalog.core().record_producer_switches({id, 1, std::move(switches)})).recorded;
+        return catalog.carry_out(RecordProducerSwitches{id, 1, std::move(switches)}).recorded;
     };
     EXPECT_EQ(record({producer("p2"), producer("p1"), producer("p1", "10.0.0.2")}), 3);
     ProducerSwitch again = producer("p1");
@@ -129,9 +129,9 @@ TEST(EpochLog, SwitchesOfUnknownTopicsAndEpochsAreNotRecorded) {
     catalog.expand("orders", 6);
     const TopicId id = catalog.catalog().find_topic("orders")->id;
     for (const std::int32_t epoch : {-1, 0, 2}) {
-        EXPECT_EQ(catalog.core().record_producer_switches({id, epoch, {producer("p")}}).reply.recorded, 0) << epoch;
+        EXPECT_EQ(catalog.decide(RecordProducerSwitches{id, epoch, {producer("p")}}).result.recorded, 0) << epoch;
     }
-    EXPECT_EQ(catalog.core().record_producer_switches({TopicId{}, 1, {producer("p")}}).reply.recorded, 0);
+    EXPECT_EQ(catalog.decide(RecordProducerSwitches{TopicId{}, 1, {producer("p")}}).result.recorded, 0);
 }
 
 TEST(EpochLog, SeedsThatWereTakenBackAreForgottenForGoodAndNothingElseIs) {
@@ -139,19 +139,19 @@ TEST(EpochLog, SeedsThatWereTakenBackAreForgottenForGoodAndNothingElseIs) {
     catalog.create("orders", 3);
     expand(catalog, "orders", 6, circumstances());
     const TopicId id = catalog.catalog().find_topic("orders")->id;
-    (void)catalog.carry_out(catalog.core().record_producer_switches({id, 1, {producer("p")}}));
+    (void)catalog.carry_out(RecordProducerSwitches{id, 1, {producer("p")}});
     ExpansionCircumstances expected = *last_epoch(catalog, "orders").circumstances;
     expected.seeded_groups.clear();
-    EXPECT_THAT(catalog.carry_out(catalog.core().forget_seeded_groups(id, 1)), ElementsAre("a"));
-    EXPECT_THAT(catalog.carry_out(catalog.core().forget_seeded_groups(id, 1)), ElementsAre());
+    EXPECT_THAT(catalog.carry_out(ForgetSeededGroups{id, 1}).groups, ElementsAre("a"));
+    EXPECT_THAT(catalog.carry_out(ForgetSeededGroups{id, 1}).groups, ElementsAre());
     EXPECT_TRUE(catalog.last_effects.empty());
     catalog.restart();
     EXPECT_EQ(*last_epoch(catalog, "orders").circumstances, expected);
     EXPECT_THAT(last_epoch(catalog, "orders").producer_switches, ElementsAre(producer("p")));
     for (const std::int32_t epoch : {-1, 0, 2}) {
-        EXPECT_TRUE(catalog.core().forget_seeded_groups(id, epoch).effects.empty()) << epoch;
+        EXPECT_TRUE(catalog.decide(ForgetSeededGroups{id, epoch}).effects.empty()) << epoch;
     }
-    EXPECT_TRUE(catalog.core().forget_seeded_groups(TopicId{}, 1).effects.empty());
+    EXPECT_TRUE(catalog.decide(ForgetSeededGroups{TopicId{}, 1}).effects.empty());
 }
 
 TEST(EpochLog, KeepsAThousandProducersOfAnExpansion) {
@@ -162,8 +162,7 @@ TEST(EpochLog, KeepsAThousandProducersOfAnExpansion) {
     for (int index = 0; index < 1003; ++index) {
         switches.push_back(producer("p" + std::to_string(index)));
     }
-    const auto reply =
-        catalog.carry_out(catalog.core().record_producer_switches({catalog.catalog().find_topic("orders")->id, 1, switches}));
+    const auto reply = catalog.carry_out(RecordProducerSwitches{catalog.catalog().find_topic("orders")->id, 1, switches});
     EXPECT_EQ(reply.recorded, 1000);
     EXPECT_EQ(reply.beyond_bound, 3);
 }
@@ -173,10 +172,10 @@ TEST(EpochLog, ADeletedTopicLeavesNothingBehind) {
     catalog.create("orders", 3);
     expand(catalog, "orders", 6, circumstances());
     const TopicId id = catalog.catalog().find_topic("orders")->id;
-    (void)catalog.carry_out(catalog.core().record_producer_switches({id, 1, {producer("p")}}));
-    DeleteTopicsCommand command;
+    (void)catalog.carry_out(RecordProducerSwitches{id, 1, {producer("p")}});
+    DeleteTopics command;
     command.topics.push_back({"orders", {}});
-    (void)catalog.carry_out(catalog.core().delete_topics(command, catalog.context()));
+    (void)catalog.carry_out(command);
     EXPECT_EQ(catalog.persisted.size(), 1u) << "only the state record is left";
     catalog.restart();
 }
@@ -186,7 +185,7 @@ TEST(EpochLog, RefusesSwitchesThatBelongToNoExpansion) {
     catalog.create("orders", 3);
     catalog.expand("orders", 6);
     const TopicId id = catalog.catalog().find_topic("orders")->id;
-    for (const CatalogRecord& stray :
+    for (const Record& stray :
          {producer_switch_record(id, 2, producer("p")), producer_switch_record(TopicId{}, 1, producer("p"))}) {
         TestConfigRules rules;
         CatalogCore core(rules);
@@ -199,7 +198,7 @@ TEST(EpochLog, RefusesSwitchesThatBelongToNoExpansion) {
 }
 
 TEST(EpochLog, RefusesTruncatedKeysOfSwitches) {
-    const CatalogRecord record = producer_switch_record(TestTopicIds()(), 1, producer("p", ""));
+    const Record record = producer_switch_record(TestTopicIds()(), 1, producer("p", ""));
     for (std::size_t length = 0; length < record.key.size(); ++length) {
         EXPECT_FALSE(decode_key(as_bytes(record.key).first(length)).has_value()) << length;
     }

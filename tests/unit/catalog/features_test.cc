@@ -12,14 +12,12 @@ constexpr std::string_view kPrefix =
 
 class Features : public ::testing::Test {
   protected:
-    Features() {
-        catalog_.carry_out(catalog_.core().initialise("MkU3OEVBNTcwNTJENDM2Qk", started_features({}), catalog_.context()));
-    }
-    UpdateFeaturesReply update(std::vector<FeatureUpdate> updates, bool validate_only = false) {
-        return catalog_.carry_out(update_features(catalog_.core().snapshot(), {std::move(updates), validate_only}, BrokerId{1}));
+    Features() { catalog_.carry_out(Initialise{"MkU3OEVBNTcwNTJENDM2Qk", started_features({})}); }
+    UpdateFeaturesResult update(std::vector<FeatureUpdate> updates, bool validate_only = false) {
+        return catalog_.carry_out(UpdateFeatures{std::move(updates), validate_only, BrokerId{1}});
     }
     std::string refusal(FeatureUpdate wanted) {
-        const UpdateFeaturesReply reply = update({wanted});
+        const UpdateFeaturesResult reply = update({wanted});
         EXPECT_EQ(reply.error.code, ErrorCode::invalid_update_version);
         return reply.error.message.value_or("");
     }
@@ -49,7 +47,7 @@ TEST_F(Features, OfOneRequestChangeTogetherOrNotAtAll) {
 }
 
 TEST_F(Features, OfValidateOnlyDoNotChange) {
-    const UpdateFeaturesReply reply = update({{kEligibleLeaderReplicasVersion, 0, 3}}, true);
+    const UpdateFeaturesResult reply = update({{kEligibleLeaderReplicasVersion, 0, 3}}, true);
     EXPECT_FALSE(reply.error.failed());
     EXPECT_EQ(reply.updated, std::vector<std::string>{std::string(kEligibleLeaderReplicasVersion)});
     EXPECT_EQ(level(kEligibleLeaderReplicasVersion), 1);

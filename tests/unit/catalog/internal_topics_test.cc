@@ -41,13 +41,13 @@ TEST(InternalTopics, AreMadeOnFirstUseWithAsManyPartitionsAsTheBrokerSays) {
     catalog.settings.share_coordinator_state_topic_num_partitions = 4;
     std::int32_t expected = 2;
     for (const char* name : {"__consumer_offsets", "__transaction_state", "__share_group_state"}) {
-        EXPECT_EQ(catalog.carry_out(catalog.core().auto_create_topic(name, catalog.context())).error, CatalogError{});
+        EXPECT_EQ(catalog.carry_out(AutoCreateTopic{name}).error, CatalogError{});
         const Topic* topic = catalog.catalog().find_topic(name);
         ASSERT_NE(topic, nullptr) << name;
         EXPECT_TRUE(topic->internal);
         EXPECT_EQ(topic->partition_count, expected++) << name;
     }
-    EXPECT_EQ(catalog.carry_out(catalog.core().auto_create_topic("__partita_claims", catalog.context())).error, CatalogError{});
+    EXPECT_EQ(catalog.carry_out(AutoCreateTopic{"__partita_claims"}).error, CatalogError{});
     EXPECT_EQ(catalog.catalog().find_topic("__partita_claims")->partition_count, 1);
 }
 

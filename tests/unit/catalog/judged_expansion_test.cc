@@ -8,10 +8,10 @@ namespace {
 const CatalogError kRefusal{ErrorCode::policy_violation, "not now"};
 
 CatalogError expand(TestCatalog& catalog, std::int32_t count, bool validate_only, const JudgedExpansion& judged) {
-    CreatePartitionsCommand command;
+    CreatePartitions command;
     command.topics.push_back({"orders", count, std::nullopt, &judged});
     command.validate_only = validate_only;
-    return catalog.carry_out(catalog.core().create_partitions(command, catalog.context())).topics.at(0).error;
+    return catalog.carry_out(command).topics.at(0).error;
 }
 
 TEST(JudgedExpansion, RefusalReachesTheClientAndNothingChanges) {

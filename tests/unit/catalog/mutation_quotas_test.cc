@@ -64,8 +64,8 @@ TEST(MutationQuotas, WhenAllBucketsAreInUseTheOldestMakesRoom) {
 class MutationQuotaOfClients : public ::testing::Test {
   protected:
     void limit(QuotaEntity entity, std::optional<double> rate) {
-        const auto reply = catalog_.carry_out(alter_client_quotas(
-            catalog_.core().snapshot(), {{{std::move(entity), {{"controller_mutation_rate", rate}}}}, false}));
+        const auto reply =
+            catalog_.carry_out(AlterClientQuotas{{{std::move(entity), {{"controller_mutation_rate", rate}}}}, false});
         ASSERT_FALSE(reply.entities.front().error.failed()) << *reply.entities.front().error.message;
     }
     std::optional<QuotaInForce> found(std::string_view user, std::string_view client) {
@@ -76,11 +76,14 @@ class MutationQuotaOfClients : public ::testing::Test {
         context.mutation_quotas = &quotas_;
         return context;
     }
-    CreateTopicsReply create(std::vector<TopicToCreate> topics, bool may_be_refused, bool validate_only = false) {
-        return catalog_.carry_out(catalog_.core().create_topics({.topics = std::move(topics),
-                                                                 .validate_only = validate_only,
-                                                                 .client = {.client_id = "c", .may_be_refused = may_be_refused}},
-                                                                counting()));
+    template <class Command>
+    typename Command::Result carry_out(const Command& command) {
+        return catalog_.carry_out(catalog_.core().decide(command, counting()));
+    }
+    CreateTopicsResult create(std::vector<TopicToCreate> topics, bool may_be_refused, bool validate_only = false) {
+        return carry_out(CreateTopics{.topics = std::move(topics),
+                                      .validate_only = validate_only,
+                                      .client = {.client_id = "c", .may_be_refused = may_be_refused}});
     }
 
     TestCatalog catalog_;
@@ -124,14 +127,25 @@ TEST_F(MutationQuotaOfClients, RefusesWhatComesAfterItIsUsedUpAndChangesNothing)
     EXPECT_EQ(reply.throttle_ms, 2000);
     EXPECT_NE(catalog_.core().snapshot()->find_topic("a"), nullptr);
     EXPECT_EQ(catalog_.core().snapshot()->find_topic("b"), nullptr);
-    const auto deleted = catalog_.carry_out(catalog_.core().delete_topics(
-        {.topics = {{.name = "a", .id = {}}}, .client = {.client_id = "c", .may_be_refused = true}}, counting()));
+    const auto deleted =
+        carry_out(DeleteTopics{.topics = {{.name = "a", .id = {}}}, .client = {.client_id = "c", .may_be_refused = true}});
     EXPECT_EQ(deleted.topics[0].error.code, ErrorCode::throttling_quota_exceeded);
     EXPECT_NE(catalog_.core().snapshot()->find_topic("a"), nullptr);
-    const auto grown = catalog_.carry_out(catalog_.core().create_partitions(
-        {.topics = {{.name = "a", .count = 14}}, .client = {.client_id = "c", .may_be_refused = true}}, counting()));
+    const auto grown =
+        carry_out(CreatePartitions{.topics = {{.name = "a", .count = 14}}, .client = {.client_id = "c", .may_be_refused = true}});
     EXPECT_EQ(grown.topics[0].error.code, ErrorCode::throttling_quota_exceeded);
     EXPECT_EQ(catalog_.core().snapshot()->find_topic("a")->partition_count, 13);
+}
+
+TEST_F(MutationQuotaOfClients, IsNotChargedAgainByACommandForARequestThatWasCharged) {
+    limit({{"client-id", "c"}}, 1);
+    EXPECT_FALSE(create({{.name = "a", .num_partitions = 13}}, true).topics[0].error.failed());
+    CreatePartitions command{.topics = {{.name = "a", .count = 14}}, .client = {.client_id = "c", .may_be_refused = true}};
+    EXPECT_TRUE(carry_out(command).topics[0].error.failed());
+    command.client.is_charged = true;
+    const auto grown = carry_out(command);
+    EXPECT_FALSE(grown.topics[0].error.failed());
+    EXPECT_EQ(grown.throttle_ms, 0);
 }
 
 TEST_F(MutationQuotaOfClients, CountsWhatIsOnlyValidatedAndNotWhatIsRefusedForOtherReasons) {

@@ -16,9 +16,7 @@ ScramUpsertion upsertion(std::string_view user, std::int8_t mechanism = kSha256,
 
 class ScramCredentials : public ::testing::Test {
   protected:
-    std::vector<AlteredScramUser> alter(AlterScramCredentialsCommand command) {
-        return catalog_.carry_out(alter_scram_credentials(catalog_.core().snapshot(), command)).users;
-    }
+    std::vector<AlteredScramUser> alter(AlterScramCredentials command) { return catalog_.carry_out(command).users; }
     std::vector<DescribedScramUser> describe(std::vector<std::string_view> users = {}) {
         return describe_scram_credentials(*catalog_.core().snapshot(), users);
     }

@@ -32,15 +32,12 @@ bool set_units(runtime::Turn& turn, runtime::Catalog& catalog, const config::Cur
     }
     const std::string broker = std::to_string(now_set->node_id.value);
     const std::string value = std::to_string(to);
-    catalog::IncrementalAlterConfigsCommand command;
+    catalog::IncrementalAlterConfigs command;
     catalog::ResourceToAlter& resource = command.resources.emplace_back();
     resource.resource = {catalog::ConfigResourceType::broker, broker};
     resource.changes.push_back(
         {.name = kUnitsConfig, .operation = static_cast<std::int8_t>(catalog::AlterOperation::set), .value = value});
-    const auto reply = catalog.change<catalog::AlterConfigsReply>(
-        turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
-            return core.incremental_alter_configs(command, context);
-        });
+    const auto reply = catalog.change(turn, command);
     return reply && !reply->resources.front().error.failed();
 }
 

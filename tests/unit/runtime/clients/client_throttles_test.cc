@@ -17,8 +17,7 @@ constexpr Now at(std::int64_t ms) { return {Instant{ms}, TimestampMs{ms}}; }
 class ClientThrottlesTest : public ::testing::Test {
   protected:
     void limit(QuotaEntity entity, std::string_view key, std::optional<double> rate) {
-        const auto reply = catalog_.carry_out(
-            catalog::alter_client_quotas(catalog_.core().snapshot(), {{{std::move(entity), {{key, rate}}}}, false}));
+        const auto reply = catalog_.carry_out(catalog::AlterClientQuotas{{{std::move(entity), {{key, rate}}}}, false});
         ASSERT_FALSE(reply.entities.front().error.failed()) << *reply.entities.front().error.message;
         throttles_.follow(catalog_.core().snapshot());
     }

@@ -55,17 +55,17 @@ class CoordinatorHostsTest : public ::testing::Test {
             {.before = *before, .now = *table_, .changes = catalog_.last_effects.changes, .turn = nullptr, .time = kNow});
     }
     void create_groups_topic() {
-        const auto made = catalog_.carry_out(catalog_.core().auto_create_topic(kGroupsTopic, catalog_.context()));
+        const auto made = catalog_.carry_out(AutoCreateTopic{kGroupsTopic});
         ASSERT_FALSE(made.error.failed());
         tell();
     }
     /// By one request.
     void remove(std::initializer_list<std::string_view> names) {
-        catalog::DeleteTopicsCommand command;
+        catalog::DeleteTopics command;
         for (const std::string_view name : names) {
             command.topics.push_back({.name = std::optional<std::string_view>(name)});
         }
-        const auto done = catalog_.carry_out(catalog_.core().delete_topics(command, catalog_.context()));
+        const auto done = catalog_.carry_out(command);
         for (const auto& topic : done.topics) {
             ASSERT_FALSE(topic.error.failed());
         }

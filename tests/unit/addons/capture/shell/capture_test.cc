@@ -288,8 +288,8 @@ TEST_F(CaptureTest, GoesOnWhereItStoppedWhenItWasSwitchedOff) {
 TEST_F(CaptureTest, ATopicThatWasDeletedLeavesItsFilesAndNothingElse) {
     append({.records = 2});
     pass(kIntervalMs);
-    const catalog::DeleteTopicsCommand deletion{.topics = {{.name = "orders", .id = {}}}, .client = {}};
-    ASSERT_FALSE(catalog_.carry_out(catalog_.core().delete_topics(deletion, catalog_.context())).topics.at(0).error.failed());
+    const catalog::DeleteTopics deletion{.topics = {{.name = "orders", .id = {}}}, .client = {}};
+    ASSERT_FALSE(catalog_.carry_out(deletion).topics.at(0).error.failed());
     publish();
     pass(1000);
     EXPECT_THAT(files_->files_below("/captured"), ElementsAre("/captured/.partita-capture/lock", names()[0]));

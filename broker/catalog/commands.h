@@ -10,12 +10,14 @@
 #include <string_view>
 #include <vector>
 
-#include "broker/catalog/catalog.h"
+#include "broker/catalog/effects.h"
 #include "protocol/error_code.h"
 #include "protocol/required.h"
 #include "protocol/types.h"
 
-/// The commands, replies and effects of the catalog core. Commands borrow from the request; replies and effects own their data.
+/// The commands of the catalog core and their results, except for those that have a header of their own: ACLs, client quotas,
+/// SCRAM credentials, delegation tokens, features, topics to adopt. A command borrows everything for the duration of the call;
+/// `Result` is its answer, which owns its data.
 namespace partita::catalog {
 
 // Bounds ---------------------------------------------------------------------------------------------
@@ -57,18 +59,6 @@ struct [[nodiscard]] CatalogReplayError {
 [[nodiscard]] std::optional<std::string> topic_name_problem(std::string_view name);
 
 // Configs --------------------------------------------------------------------------------------------
-
-enum class ConfigResourceType : std::int8_t {
-    unknown = 0,
-    topic = 2,
-    broker = 4,
-    broker_logger = 8,
-    client_metrics = 16,
-    group = 32,
-    // Kinds of the catalog itself: requests cannot name these numbers.
-    client_quota = -1,
-    scram_credential = -2,
-};
 
 struct ConfigResource {
     ConfigResourceType type = ConfigResourceType::unknown;
@@ -142,61 +132,19 @@ struct CatalogContext {
     MutationQuotas* mutation_quotas = nullptr;
 };
 
-// Effects --------------------------------------------------------------------------------------------
+// Commands -------------------------------------------------------------------------------------------
 
-/// A record of the catalog's log. It replaces earlier records of its key; without a value it removes them.
-struct CatalogRecord {
-    std::string key;
-    std::optional<std::string> value;
-};
-
-/// A change that a command made, for the code that acts on it.
-struct CatalogChange {
-    enum class Kind {
-        topic_created,
-        topic_deleted,
-        topic_expanded,
-        /// An earlier expansion has a more detailed record; partition counts did not change.
-        expansion_annotated,
-        topic_reconfigured,
-        configs_changed,
-        acls_changed,
-        delegation_tokens_changed,
-        identity_changed,
-    };
-    Kind kind = Kind::topic_created;
-    /// Null for topic_created, and for changes that concern no topic.
-    TopicPointer before;
-    /// Null for topic_deleted, and for changes that concern no topic. The newest expansion is
-    /// `after->expansions.back()`.
-    TopicPointer after;
-    /// Set for configs_changed.
-    ConfigResourceType resource_type = ConfigResourceType::unknown;
-    std::string resource_name;
-};
-
-struct Effects {
-    /// The shell must persist them together, all or none.
-    std::vector<CatalogRecord> records;
-    std::vector<CatalogChange> changes;
-    /// The catalog after the change; null if nothing changes.
-    CatalogPointer next;
-    /// The sequence of the snapshot on which the command was decided.
-    std::int64_t base_sequence = 0;
-
-    [[nodiscard]] bool empty() const { return next == nullptr; }
-};
-
-template <class Reply>
-struct Decision {
-    Reply reply;
-    Effects effects;
-};
-
-// Commands and replies -------------------------------------------------------------------------------
-
-struct InitialiseReply {
+struct InitialiseResult {
     std::string cluster_id;
+};
+
+/// Gives a new data directory its cluster id and finalized features. An existing cluster id is kept, and only changed features
+/// are written. Without changes there are no records.
+struct Initialise {
+    using Result = InitialiseResult;
+    /// For a directory without a cluster id.
+    std::string_view cluster_id;
+    FeatureLevels features;
 };
 
 struct NamedConfig {
@@ -226,18 +174,14 @@ struct MutatingClient {
     /// Beyond the quota, the broker refuses newer versions of the requests. It serves older ones, and the client waits
     /// afterwards.
     bool may_be_refused = false;
-};
-
-struct CreateTopicsCommand {
-    std::vector<TopicToCreate> topics;
-    bool validate_only = false;
-    MutatingClient client;
+    /// An earlier command for the same request has charged the quota.
+    bool is_charged = false;
 };
 
 struct CreatedTopic {
     std::string name;
     CatalogError error;
-    /// The id of the new topic (of the existing one for `auto_create_topic`). Zero on errors. With validate_only the reply has an
+    /// The id of the new topic (of the existing one for `AutoCreateTopic`). Zero on errors. With validate_only the result has an
     /// id too, as in Kafka, but no topic will have it.
     TopicId id;
     std::int32_t num_partitions = -1;
@@ -246,10 +190,29 @@ struct CreatedTopic {
     ConfigMap configs;
 };
 
-struct CreateTopicsReply {
+/// In Kafka's order: the topics of the request, then each name that came more than once, once, then __cluster_metadata.
+struct CreateTopicsResult {
     std::vector<CreatedTopic> topics;
     /// How long the client must wait because of its quota, in milliseconds.
     std::int64_t throttle_ms = 0;
+};
+
+/// Topics are judged one by one: failures do not stop others. A request for more than 10,000 partitions, or one that needs more
+/// than 10,000 of Kafka's records, fails as a whole.
+struct CreateTopics {
+    using Result = CreateTopicsResult;
+    std::vector<TopicToCreate> topics;
+    bool validate_only = false;
+    MutatingClient client;
+};
+
+/// Creates a topic that Metadata or a coordinator needs on first use; internal topics get the configs that Kafka gives them. If
+/// the topic exists, the result is `none` with its id, and no records. Otherwise errors as in `CreatedTopic`, but never for the
+/// three internal names. The caller decides whether auto-creation is allowed (auto.create.topics.enable, the request's flag);
+/// internal topics are created regardless.
+struct AutoCreateTopic {
+    using Result = CreatedTopic;
+    std::string_view name;
 };
 
 /// A topic by name or by id. Up to DeleteTopics v5 the id is zero.
@@ -258,24 +221,26 @@ struct TopicReference {
     TopicId id;
 };
 
-struct DeleteTopicsCommand {
-    std::vector<TopicReference> topics;
-    /// While deletion is disabled, versions below 3 are refused with INVALID_REQUEST, later ones with TOPIC_DELETION_DISABLED.
-    std::int16_t request_version = 6;
-    MutatingClient client;
-    /// The request came with no time left: every topic is refused with REQUEST_TIMED_OUT, unless deletion is disabled.
-    bool has_no_time = false;
-};
-
 struct DeletedTopic {
     std::optional<std::string> name;
     TopicId id;
     CatalogError error;
 };
 
-struct DeleteTopicsReply {
+/// Kafka shuffles its results; here refusals come first, then deletions in the order of the request.
+struct DeleteTopicsResult {
     std::vector<DeletedTopic> topics;
     std::int64_t throttle_ms = 0;
+};
+
+struct DeleteTopics {
+    using Result = DeleteTopicsResult;
+    std::vector<TopicReference> topics;
+    /// While deletion is disabled, versions below 3 are refused with INVALID_REQUEST, later ones with TOPIC_DELETION_DISABLED.
+    std::int16_t request_version = 6;
+    MutatingClient client;
+    /// The request came with no time left: every topic is refused with REQUEST_TIMED_OUT, unless deletion is disabled.
+    bool has_no_time = false;
 };
 
 /// The shell's judgement of one expansion before the command, from facts that it gathered.
@@ -295,14 +260,9 @@ struct TopicToExpand {
     std::int32_t count = 0;
     /// Brokers of each new partition; null to let the broker choose.
     std::optional<std::vector<std::vector<BrokerId>>> assignments;
-    /// The judgement, which counts once Kafka's rules allow the expansion, also with validate_only. Null without a judgement.
+    /// The judgement, which counts once Kafka's rules allow the expansion, also with validate_only. It may refuse an expansion
+    /// that Kafka allows. Null without a judgement.
     const JudgedExpansion* judged = nullptr;
-};
-
-struct CreatePartitionsCommand {
-    std::vector<TopicToExpand> topics;
-    bool validate_only = false;
-    MutatingClient client;
 };
 
 struct ExpandedTopic {
@@ -310,23 +270,47 @@ struct ExpandedTopic {
     CatalogError error;
 };
 
-struct CreatePartitionsReply {
+/// Duplicates first, then topics in the order of the request.
+struct CreatePartitionsResult {
     std::vector<ExpandedTopic> topics;
     std::int64_t throttle_ms = 0;
 };
 
-/// Proven switches of producers since the last command, all in one epoch of one topic.
-struct RecordProducerSwitchesCommand {
+/// For an expansion that happens, the core calls `CatalogContext::log_end_offsets` once. It records the outcome and the judged
+/// circumstances in the same atomic group as the new count.
+struct CreatePartitions {
+    using Result = CreatePartitionsResult;
+    std::vector<TopicToExpand> topics;
+    bool validate_only = false;
+    MutatingClient client;
+};
+
+struct RecordProducerSwitchesResult {
+    /// 0 if the topic or the epoch is gone. Producers that are recorded already do not count.
+    std::int32_t recorded = 0;
+    /// Switches that were not recorded because of `ExpansionEpoch::kProducerSwitchesMax`.
+    std::int32_t beyond_bound = 0;
+};
+
+/// Adds producers that have switched to the new count to an earlier expansion: proven switches since the last command, all in one
+/// epoch of one topic. A producer's first switch stands. Without news there are no records.
+struct RecordProducerSwitches {
+    using Result = RecordProducerSwitchesResult;
     TopicId topic_id;
     std::int32_t epoch = 0;
     std::vector<ProducerSwitch> switches;
 };
 
-struct RecordProducerSwitchesReply {
-    /// 0 if the topic or the epoch is gone. Producers that are recorded already do not count.
-    std::int32_t recorded = 0;
-    /// Switches that were not recorded because of `ExpansionEpoch::kProducerSwitchesMax`.
-    std::int32_t beyond_bound = 0;
+struct ForgetSeededGroupsResult {
+    /// The groups that the circumstances named.
+    std::vector<std::string> groups;
+};
+
+/// Empties `seeded_groups` of that expansion's circumstances: no group has offsets from it any more. No records if it was empty.
+struct ForgetSeededGroups {
+    using Result = ForgetSeededGroupsResult;
+    TopicId topic_id;
+    std::int32_t epoch = 0;
 };
 
 enum class AlterOperation : std::int8_t { set = 0, remove = 1, append = 2, subtract = 3 };
@@ -343,7 +327,21 @@ struct ResourceToAlter {
     std::vector<ConfigChange> changes;
 };
 
-struct IncrementalAlterConfigsCommand {
+struct AlteredResource {
+    ConfigResourceType type = ConfigResourceType::unknown;
+    std::string name;
+    CatalogError error;
+};
+
+/// One result per resource of the request, in its order.
+struct AlterConfigsResult {
+    std::vector<AlteredResource> resources;
+};
+
+/// IncrementalAlterConfigs (KIP-339) of topics, brokers, groups and client metrics subscriptions. Resources are judged one by
+/// one. Within one resource either all changes apply or none.
+struct IncrementalAlterConfigs {
+    using Result = AlterConfigsResult;
     std::vector<ResourceToAlter> resources;
     bool validate_only = false;
 };
@@ -353,26 +351,23 @@ struct ResourceToReplace {
     std::vector<NamedConfig> configs;
 };
 
-struct AlterConfigsCommand {
+/// The legacy AlterConfigs: removes the configs of a resource that the request does not name.
+struct AlterConfigs {
+    using Result = AlterConfigsResult;
     std::vector<ResourceToReplace> resources;
     bool validate_only = false;
 };
 
-struct AlteredResource {
-    ConfigResourceType type = ConfigResourceType::unknown;
-    std::string name;
-    CatalogError error;
-};
-
-/// One result per resource of the request, in its order.
-struct AlterConfigsReply {
-    std::vector<AlteredResource> resources;
-};
-
-struct ProducerIdBlockReply {
+struct AllocateProducerIdsResult {
     CatalogError error;
     ProducerId first = kNoProducerId;
     std::int64_t count = 0;
+};
+
+/// Reserves `kProducerIdBlockSize` producer ids that were never given out before, not even by earlier runs. A restart loses the
+/// rest of a block, as in Kafka.
+struct AllocateProducerIds {
+    using Result = AllocateProducerIdsResult;
 };
 
 }  // namespace partita::catalog
