@@ -63,7 +63,7 @@ bool write_port_file(const std::string& path, std::uint16_t port) {
 /// then end all loops.
 class Shutdown {
   public:
-    Shutdown(runtime::Broker& broker, net::Server& server, http::HttpServer& http)
+    Shutdown(assembly::Broker& broker, net::Server& server, http::HttpServer& http)
         : broker_(broker),
           reactors_(broker.services().turns.reactors()),
           server_(server),
@@ -118,7 +118,7 @@ class Shutdown {
         }
     }
 
-    runtime::Broker& broker_;
+    assembly::Broker& broker_;
     const std::vector<std::unique_ptr<runtime::Reactor>>& reactors_;
     net::Server& server_;
     http::HttpServer& http_;
@@ -211,15 +211,15 @@ int serve(const ServeOptions& options) {
         return refuse(http_security.error());
     }
     const std::size_t processors = runtime::usable_processors();
-    auto opened = runtime::Broker::open({.config = options.config,
-                                         .reactor_count = std::min(processors, kMostReactors),
-                                         .polling_max = polling_max(*options.config, processors),
-                                         .storage = {.ephemeral = options.ephemeral},
-                                         .schedule = schedule});
+    auto opened = assembly::Broker::open({.config = options.config,
+                                          .reactor_count = std::min(processors, kMostReactors),
+                                          .polling_max = polling_max(*options.config, processors),
+                                          .storage = {.ephemeral = options.ephemeral},
+                                          .schedule = schedule});
     if (!opened) {
         return refuse(opened.error().message);
     }
-    const std::unique_ptr<runtime::Broker> broker = std::move(*opened);
+    const std::unique_ptr<assembly::Broker> broker = std::move(*opened);
     runtime::Services& services = broker->services();
     runtime::Reactor& first_reactor = services.turns.first_reactor();
     log::info("broker", "starting",

@@ -50,18 +50,18 @@
 #include "protocol/assert.h"
 #include "protocol/try.h"
 
-namespace partita::runtime {
+namespace partita::assembly {
 
 namespace {
 
 /// Null if the config names no authorizer.
-std::unique_ptr<AclRules> made_acl_rules(const config::BrokerConfig& config, const PublishedTopics& topics) {
+std::unique_ptr<runtime::AclRules> made_acl_rules(const config::BrokerConfig& config, const logs::PublishedTopics& topics) {
     const auto settings = config::authorizer_settings(config.given());
     PARTITA_ASSERT(settings.has_value(), "the config was checked when it was made");
     if (!*settings) {
         return nullptr;
     }
-    return std::make_unique<AclRules>(
+    return std::make_unique<runtime::AclRules>(
         access::StandardSettings{.super_users = {(*settings)->super_users.begin(), (*settings)->super_users.end()},
                                  .allow_without_rules = (*settings)->allow_everyone_if_no_acl_found},
         topics);
@@ -73,35 +73,35 @@ std::unique_ptr<AclRules> made_acl_rules(const config::BrokerConfig& config, con
 struct Broker::Upkeep {
     Upkeep(Parts& parts, bool watches_directory);
 
-    KeyedLogs keyed_logs;
-    CoordinatorRebuilds rebuilds;
-    ShortFlushes short_flushes;
-    BackgroundSync background_sync;
-    StoreFolds folds;
-    Retention retention;
-    TokenSweep token_sweep;
-    Maintenance worker;
-    Compactor compactor;
-    std::optional<DirectoryWatch> directory_watch;
+    runtime::KeyedLogs keyed_logs;
+    runtime::CoordinatorRebuilds rebuilds;
+    runtime::ShortFlushes short_flushes;
+    runtime::BackgroundSync background_sync;
+    runtime::StoreFolds folds;
+    runtime::Retention retention;
+    runtime::TokenSweep token_sweep;
+    runtime::Maintenance worker;
+    runtime::Compactor compactor;
+    std::optional<runtime::DirectoryWatch> directory_watch;
 };
 
 /// The parts that write and read clients' records, and the steps of appends and reads, in their order.
 struct Broker::Records {
-    Records(Parts& parts, TopicStates& topics);
+    Records(Parts& parts, runtime::TopicStates& topics);
 
-    ClientFetchSessions fetch_sessions;
+    runtime::ClientFetchSessions fetch_sessions;
     logs::Appender appender;
     logs::Reader reader;
 
-    TransactionVerification verification;
-    RoleStep roles;
+    runtime::TransactionVerification verification;
+    runtime::RoleStep roles;
     insight::KeySampleStep key_samples;
-    ProducerQuota producer_quota;
-    AppendUsage append_usage;
+    runtime::ProducerQuota producer_quota;
+    runtime::AppendUsage append_usage;
 
-    ConsumerQuota consumer_quota;
+    runtime::ConsumerQuota consumer_quota;
     insight::FencedReadStep fenced_reads;
-    ReadUsage read_usage;
+    runtime::ReadUsage read_usage;
     insight::ReaderReportSteps reader_reports;
 };
 
@@ -116,37 +116,37 @@ struct Broker::Parts {
     config::CurrentConfig config;
     const logs::Placement placement;
     config::ConfigMap places;
-    Counters counters;
-    FailureLog failures;
-    UpkeepBell upkeep;
+    runtime::Counters counters;
+    runtime::FailureLog failures;
+    runtime::UpkeepBell upkeep;
 
-    PublishedTopics topics;
-    Turns turns;
-    Connections connections;
+    logs::PublishedTopics topics;
+    logs::Turns turns;
+    runtime::Connections connections;
     /// Set if an authorizer is configured.
-    std::unique_ptr<AclRules> acl_rules;
+    std::unique_ptr<runtime::AclRules> acl_rules;
     assembly::Addons addons;
     access::Authorizer authorizer;
-    ClientThrottles throttles;
-    RequestWatch requests;
+    runtime::ClientThrottles throttles;
+    runtime::RequestWatch requests;
     insight::FindingsHub findings;
 
     Coordination coordination;
     Fencing fencing;
-    TopicStates topic_states;
-    Catalog catalog;
+    runtime::TopicStates topic_states;
+    runtime::Catalog catalog;
 
-    OwnChanges own_changes;
+    runtime::OwnChanges own_changes;
     const handlers::Extensions extensions;
     Watching watching;
-    Expansions expansions;
-    ExpansionWorker expansion_worker;
+    runtime::Expansions expansions;
+    runtime::ExpansionWorker expansion_worker;
     Records records;
 
     /// Set once the catalog has its log.
     std::optional<Upkeep> maintenance;
 
-    Services services;
+    runtime::Services services;
 };
 
 Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, const std::atomic<bool>& is_ready)
@@ -160,10 +160,10 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       acl_rules(made_acl_rules(*options.config, topics)),
       addons(*options.config),
       authorizer(addons.rules(acl_rules ? acl_rules.get() : options.access_rules)),
-      throttles(quota_windows(*options.config)),
+      throttles(runtime::quota_windows(*options.config)),
       coordination(turns, topics, *storage->metadata_store, config, upkeep, failures),
       fencing(*storage, coordination.groups, connections, topics, turns, findings, upkeep,
-              longest_transaction_ms(*options.config)),
+              runtime::longest_transaction_ms(*options.config)),
       topic_states(config, *storage->logs, fencing.fences),
       catalog(config, topics, topic_states, upkeep),
       own_changes(turns, catalog, upkeep, failures),
@@ -213,7 +213,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
     coordination.groups.set_transaction_commit_listener(watching.request_notes);
     connections.set_listener(fencing.wakes);
     // In this order: coordinators come last, when all others know which topics exist.
-    for (TopicsListener* listener : std::initializer_list<TopicsListener*>{
+    for (logs::TopicsListener* listener : std::initializer_list<logs::TopicsListener*>{
              &throttles, &watching.watched_topics, &coordination.group_updates, &coordination.transaction_updates, &turns,
              &fencing.fences, &fencing.wakes, &coordination.hosts, &coordination.orphaned_transactions}) {
         topics.add_listener(*listener);
@@ -238,7 +238,7 @@ handlers::Extensions Broker::Parts::join_addons() {
     return joined;
 }
 
-Broker::Records::Records(Parts& parts, TopicStates& topics)
+Broker::Records::Records(Parts& parts, runtime::TopicStates& topics)
     : fetch_sessions(static_cast<std::size_t>(std::max(0, parts.config.get()->max_incremental_fetch_session_cache_slots))),
       appender({*parts.storage->flusher, parts.counters, parts.failures, parts.upkeep}),
       reader(parts.counters),
@@ -257,13 +257,13 @@ Broker::Records::Records(Parts& parts, TopicStates& topics)
     appends.add(roles, {AppendPoint::admit}, StepFor::first_of_connection);
     appends.add(key_samples, {AppendPoint::after_staging}, StepFor::every_request, &parts.watching.keys.samples().gate());
     appends.add(producer_quota, {AppendPoint::settle}, StepFor::every_request,
-                &parts.throttles.limited(Throttled::produced_bytes));
+                &parts.throttles.limited(runtime::Throttled::produced_bytes));
     appends.add(append_usage, {AppendPoint::tell}, StepFor::counted_clients);
 
     logs::ReadSteps& reads = reader.steps();
     reads.add(roles, {ReadPoint::admit}, StepFor::first_of_connection);
     reads.add(consumer_quota, {ReadPoint::admit, ReadPoint::settle}, StepFor::every_request,
-              &parts.throttles.limited(Throttled::fetched_bytes));
+              &parts.throttles.limited(runtime::Throttled::fetched_bytes));
     reads.add(fenced_reads, {ReadPoint::on_found}, StepFor::every_request,
               &parts.watching.readers.reports().fenced_reads().watching());
     reads.add(read_usage, {ReadPoint::tell}, StepFor::counted_clients);
@@ -303,18 +303,18 @@ Broker::~Broker() {
     parts_->turns.clear();
 }
 
-std::expected<std::unique_ptr<Broker>, StartError> Broker::open(const Options& options) {
+std::expected<std::unique_ptr<Broker>, runtime::StartError> Broker::open(const Options& options) {
     PARTITA_TRY_ASSIGN(auto storage, Storage::open(*options.config, options.storage, options.schedule));
     std::unique_ptr<Broker> broker(new Broker(options, std::move(storage)));
     PARTITA_TRY(broker->load(options));
     return broker;
 }
 
-std::expected<void, StartError> Broker::load(const Options& options) {
+std::expected<void, runtime::StartError> Broker::load(const Options& options) {
     Parts& parts = *parts_;
     Storage& storage = *parts.storage;
     Clock& clock = parts.schedule.clock;  // Read the time before each part, because each takes as long as the disk needs.
-    const Catalog::Place place = {storage.file_system, storage.directory, *storage.logs, *storage.metadata_store};
+    const runtime::Catalog::Place place = {storage.file_system, storage.directory, *storage.logs, *storage.metadata_store};
     PARTITA_TRY(parts.catalog.load(place, clock.now()));
     storage.flusher->sync_first(parts.catalog.own_log());
     parts.fencing.fences.load(clock.now().wall);
@@ -322,18 +322,18 @@ std::expected<void, StartError> Broker::load(const Options& options) {
     PARTITA_TRY(make_first_users(*options.config, parts.catalog, clock.now()));
     parts.fencing.fences.finish_load();
     parts.addons.load(clock.now());
-    const std::shared_ptr<const TopicTable> table = parts.topics.table();
+    const std::shared_ptr<const logs::TopicTable> table = parts.topics.table();
     parts.coordination.group_updates.begin(*table);
     parts.coordination.transaction_updates.begin(*table);
     PARTITA_TRY(parts.coordination.hosts.load(*table, storage.logs->announced_removals(), clock.now()));
     if (!parts.catalog.skip_producer_ids(parts.coordination.transactions.highest_producer_id(), clock.now())) {
-        return std::unexpected(StartError{"cannot write the catalog in " + place.directory});
+        return std::unexpected(runtime::StartError{"cannot write the catalog in " + place.directory});
     }
-    end_hanging_transactions(*table, parts.coordination.transactions, parts.coordination.outward_writes, clock.now());
+    runtime::end_hanging_transactions(*table, parts.coordination.transactions, parts.coordination.outward_writes, clock.now());
     if (!storage.logs->open_report().was_clean &&
-        !parts.coordination.transactions.raise_epochs(epochs_in_logs(*table, parts.coordination.transactions.producer_ids()),
-                                                      clock.now())) {
-        return std::unexpected(StartError{"cannot write producer epochs in " + place.directory});
+        !parts.coordination.transactions.raise_epochs(
+            runtime::epochs_in_logs(*table, parts.coordination.transactions.producer_ids()), clock.now())) {
+        return std::unexpected(runtime::StartError{"cannot write producer epochs in " + place.directory});
     }
     parts.expansions.recover(storage.logs->open_report().was_clean, clock.now());
 
@@ -341,7 +341,7 @@ std::expected<void, StartError> Broker::load(const Options& options) {
     return {};
 }
 
-Services& Broker::services() { return parts_->services; }
+runtime::Services& Broker::services() { return parts_->services; }
 
 Storage& Broker::storage() { return *parts_->storage; }
 
@@ -396,4 +396,4 @@ bool Broker::close() {
     return true;
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::assembly

@@ -17,7 +17,7 @@ namespace partita::logs {
 class NodePlan;
 }
 
-namespace partita::runtime {
+namespace partita::assembly {
 
 /// A whole broker except its listeners: it makes the parts, starts them and stops them. It does nothing else, and no part knows
 /// it. `Services` holds the parts that requests may use. The program, the tests and the simulation use the same class.
@@ -41,12 +41,12 @@ class Broker {
     };
 
     /// Opens the data directory, recovers it and loads the catalog and coordinators. Blocks on the disk.
-    [[nodiscard]] static std::expected<std::unique_ptr<Broker>, StartError> open(const Options& options);
+    [[nodiscard]] static std::expected<std::unique_ptr<Broker>, runtime::StartError> open(const Options& options);
     ~Broker();
     Broker(const Broker&) = delete;
     Broker& operator=(const Broker&) = delete;
 
-    [[nodiscard]] Services& services();
+    [[nodiscard]] runtime::Services& services();
     [[nodiscard]] Storage& storage();
 
     /// Lets the addons log what clients must know about them.
@@ -72,7 +72,7 @@ class Broker {
     struct Upkeep;
 
     Broker(const Options& options, std::unique_ptr<Storage> storage);
-    [[nodiscard]] std::expected<void, StartError> load(const Options& options);
+    [[nodiscard]] std::expected<void, runtime::StartError> load(const Options& options);
     /// Ends all workers, but not the reactors: the caller owns them.
     void stop_workers();
 
@@ -80,4 +80,4 @@ class Broker {
     std::unique_ptr<Parts> parts_;
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::assembly

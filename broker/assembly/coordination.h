@@ -16,17 +16,18 @@
 #include "broker/runtime/settings/transaction_settings.h"
 #include "storage/metadata_store.h"
 
-namespace partita::runtime {
+namespace partita::assembly {
 
 /// The coordinators of groups and of transactions, with the parts that keep them up to date and that write for them elsewhere.
 /// Each part uses only parts above it.
 struct Coordination {
-    Coordination(Turns& turns, const PublishedTopics& topics, MetadataStore& metadata_store, config::CurrentConfig& config,
-                 UpkeepBell& upkeep, FailureLog& failures)
-        : groups({turns, metadata_store, upkeep, failures}, group_settings(*config.get())),
+    Coordination(logs::Turns& turns, const logs::PublishedTopics& topics, MetadataStore& metadata_store,
+                 config::CurrentConfig& config, runtime::UpkeepBell& upkeep, runtime::FailureLog& failures)
+        : groups({turns, metadata_store, upkeep, failures}, runtime::group_settings(*config.get())),
           group_updates(groups, config),
           outward_writes(turns, topics, hosts),
-          transactions({turns, metadata_store, upkeep, failures, &outward_writes}, transaction_settings(*config.get(), 0)),
+          transactions({turns, metadata_store, upkeep, failures, &outward_writes},
+                       runtime::transaction_settings(*config.get(), 0)),
           transaction_updates(transactions, config),
           orphaned_transactions(outward_writes),
           timers(hosts, turns.first()) {
@@ -35,14 +36,14 @@ struct Coordination {
         hosts.add(catalog::CoordinatorKind::transactions, transactions);
     }
 
-    GroupShards groups;
-    GroupUpdates group_updates;
-    CoordinatorHosts hosts;
-    OutwardWrites outward_writes;
-    TransactionShards transactions;
-    TransactionUpdates transaction_updates;
-    OrphanedTransactions orphaned_transactions;
-    CoordinatorTimers timers;
+    runtime::GroupShards groups;
+    runtime::GroupUpdates group_updates;
+    runtime::CoordinatorHosts hosts;
+    runtime::OutwardWrites outward_writes;
+    runtime::TransactionShards transactions;
+    runtime::TransactionUpdates transaction_updates;
+    runtime::OrphanedTransactions orphaned_transactions;
+    runtime::CoordinatorTimers timers;
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::assembly

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <vector>
 
-namespace partita::runtime {
+namespace partita::assembly {
 namespace {
 
 /// Opens and locks a directory of this user. -1 if it is not one, if another process has the lock, or if the previous holder
@@ -93,4 +93,4 @@ EphemeralDirectory::~EphemeralDirectory() {
     }
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::assembly

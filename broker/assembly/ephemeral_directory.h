@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace partita::runtime {
+namespace partita::assembly {
 
 /// A new directory that is removed with its owner: when this object is destroyed, or by the next `create` of this user if the
 /// owner was killed. A lock on the directory itself shows whether the owner lives. The kernel drops the lock with the process,
@@ -45,4 +45,4 @@ struct EphemeralDirectory::Created {
     std::size_t swept = 0;
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::assembly

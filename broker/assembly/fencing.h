@@ -14,23 +14,24 @@
 #include "broker/runtime/fences/shown_partitions.h"
 #include "broker/runtime/loop/upkeep_bell.h"
 
-namespace partita::runtime {
+namespace partita::assembly {
 
 /// The state of the growth of topics, with the parts that act on it. Each part uses only parts above it.
 struct Fencing {
-    Fencing(Storage& storage, GroupShards& groups, Connections& connections, const PublishedTopics& topics, Turns& turns,
-            insight::FindingsHub& findings, UpkeepBell& bell, std::int64_t longest_transaction_ms)
+    Fencing(Storage& storage, runtime::GroupShards& groups, runtime::Connections& connections,
+            const logs::PublishedTopics& topics, logs::Turns& turns, insight::FindingsHub& findings, runtime::UpkeepBell& bell,
+            std::int64_t longest_transaction_ms)
         : files(storage.file_system, storage.directory),
           fences(files, {groups, connections}, bell, longest_transaction_ms),
           wakes(fences, topics, turns),
           upkeep(fences, topics, findings),
           shown_partitions(groups) {}
 
-    FenceFiles files;
-    Fences fences;
-    FenceWakes wakes;
-    FenceUpkeep upkeep;
-    ShownPartitions shown_partitions;
+    runtime::FenceFiles files;
+    runtime::Fences fences;
+    runtime::FenceWakes wakes;
+    runtime::FenceUpkeep upkeep;
+    runtime::ShownPartitions shown_partitions;
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::assembly

@@ -14,24 +14,24 @@
 #include "protocol/random_bytes.h"
 #include "protocol/try.h"
 
-namespace partita::runtime {
+namespace partita::assembly {
 namespace {
 
 constexpr std::string_view kSetting = "partita.scram.users.file";
 
-std::expected<std::vector<authentication::ScramUser>, StartError> read_users(const std::string& path) {
+std::expected<std::vector<authentication::ScramUser>, runtime::StartError> read_users(const std::string& path) {
     const std::string place = std::string(kSetting) + ": " + path;
     std::ifstream file(path, std::ios::binary);
     std::string text(authentication::kScramUsersBytesMax + 1, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     if (!file.eof() && file.fail()) {
-        return std::unexpected(StartError{"cannot read " + place});
+        return std::unexpected(runtime::StartError{"cannot read " + place});
     }
     text.resize(static_cast<std::size_t>(file.gcount()));
     auto users = authentication::parse_scram_users(text);
     authentication::wipe(text);
     if (!users) {
-        return std::unexpected(StartError{place + ", " + users.error()});
+        return std::unexpected(runtime::StartError{place + ", " + users.error()});
     }
     return std::move(*users);
 }
@@ -64,14 +64,15 @@ catalog::ScramUpsertion upsertion_of(const authentication::ScramUser& user) {
 
 }  // namespace
 
-std::expected<void, StartError> make_first_users(const config::BrokerConfig& config, Catalog& catalog, Now now) {
+std::expected<void, runtime::StartError> make_first_users(const config::BrokerConfig& config, runtime::Catalog& catalog,
+                                                          Now now) {
     const std::string path = std::get<std::string>(config.value(kSetting));
     if (path.empty()) {
         return {};
     }
     PARTITA_TRY_ASSIGN(auto users, read_users(path));
     std::size_t made = 0;
-    Catalog::Section section(catalog);
+    runtime::Catalog::Section section(catalog);
     for (authentication::ScramUser& user : users) {
         if (!has_password(section.snapshot(), user)) {
             // One at a time, because a command may alter a user only once.
@@ -79,11 +80,11 @@ std::expected<void, StartError> make_first_users(const config::BrokerConfig& con
             const auto decision = section.decide(now, command);
             if (const catalog::CatalogError& error = decision.result.users.front().error; error.failed()) {
                 return std::unexpected(
-                    StartError{path + ": cannot create the user " + user.name + ": " + error.message.value_or("")});
+                    runtime::StartError{path + ": cannot create the user " + user.name + ": " + error.message.value_or("")});
             }
             if (!section.write(decision.effects, now)) {
                 return std::unexpected(
-                    StartError{"cannot create the users of " + path + ", because the catalog cannot be written"});
+                    runtime::StartError{"cannot create the users of " + path + ", because the catalog cannot be written"});
             }
             section.publish(decision.effects, now);
             ++made;
@@ -96,4 +97,4 @@ std::expected<void, StartError> make_first_users(const config::BrokerConfig& con
     return {};
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::assembly

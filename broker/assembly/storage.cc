@@ -14,7 +14,7 @@
 #include "protocol/try.h"
 #include "storage/keyed_log_name.h"
 
-namespace partita::runtime {
+namespace partita::assembly {
 namespace {
 
 std::size_t descriptor_limit() {
@@ -56,8 +56,8 @@ std::size_t open_file_limit() {
 
 }  // namespace
 
-std::expected<std::unique_ptr<Storage>, StartError> Storage::open(const config::BrokerConfig& config, const Options& options,
-                                                                  const Schedule& schedule) {
+std::expected<std::unique_ptr<Storage>, runtime::StartError> Storage::open(const config::BrokerConfig& config,
+                                                                           const Options& options, const Schedule& schedule) {
     auto storage = std::make_unique<Storage>(options.file_system);
     PARTITA_TRY(storage->choose_directory(config, options.ephemeral));
     PARTITA_TRY(storage->open_logs(config, schedule.clock.now().wall));
@@ -68,21 +68,21 @@ std::expected<std::unique_ptr<Storage>, StartError> Storage::open(const config::
     };
     auto store = MetadataStore::open(storage->directory + "/partita-metadata", store_options);
     if (!store) {
-        return std::unexpected(StartError{with_repair_hint(store.error())});
+        return std::unexpected(runtime::StartError{runtime::with_repair_hint(store.error())});
     }
     storage->metadata_store = std::move(*store);
     storage->flusher = std::make_unique<LogFlusher>(schedule.executor);
     return storage;
 }
 
-std::expected<void, StartError> Storage::choose_directory(const config::BrokerConfig& config, bool ephemeral) {
+std::expected<void, runtime::StartError> Storage::choose_directory(const config::BrokerConfig& config, bool ephemeral) {
     directory = config.log_dirs.front();
     if (ephemeral) {
         const std::string parents[] = {"/dev/shm", "/tmp"};
         auto created = EphemeralDirectory::create(parents);
         if (!created) {
             return std::unexpected(
-                StartError{"no memory-backed directory for --ephemeral: neither /dev/shm nor /tmp is writable"});
+                runtime::StartError{"no memory-backed directory for --ephemeral: neither /dev/shm nor /tmp is writable"});
         }
         if (created->swept > 0) {
             log::info("storage", "removed the directories that killed ephemeral brokers left", {{"directories", created->swept}});
@@ -96,16 +96,16 @@ std::expected<void, StartError> Storage::choose_directory(const config::BrokerCo
     return {};
 }
 
-std::expected<void, StartError> Storage::open_logs(const config::BrokerConfig& config, TimestampMs now) {
+std::expected<void, runtime::StartError> Storage::open_logs(const config::BrokerConfig& config, TimestampMs now) {
     grow_descriptor_table();
     open_files = std::make_unique<OpenFiles>(file_system, open_file_limit());
     const LogDirectory::Options directory_options{
         .recovery_threads = static_cast<std::size_t>(std::max(1, config.num_recovery_threads_per_data_dir)),
-        .default_config = std::make_shared<const LogConfig>(log_settings(config::TopicConfig(), config)),
+        .default_config = std::make_shared<const LogConfig>(runtime::log_settings(config::TopicConfig(), config)),
         .now = now};
     auto opened = LogDirectory::open(file_system, *open_files, directory, directory_options);
     if (!opened) {
-        return std::unexpected(StartError{with_repair_hint(opened.error())});
+        return std::unexpected(runtime::StartError{runtime::with_repair_hint(opened.error())});
     }
     logs = std::move(*opened);
     std::error_code unknown;
@@ -151,8 +151,8 @@ void Storage::report_recovery() const {
 }
 
 std::string Storage::keyed_log_name_of(std::string_view directory) const {
-    if (directory == std::string(kCatalogLogName) + "-0") {
-        return keyed_log_name(directory, kCatalogLogId);
+    if (directory == std::string(logs::kCatalogLogName) + "-0") {
+        return keyed_log_name(directory, logs::kCatalogLogId);
     }
     for (const LogDirectory::Unclaimed& found : logs->unclaimed()) {
         if (directory == found.topic + "-" + std::to_string(found.partition.value)) {
@@ -162,4 +162,4 @@ std::string Storage::keyed_log_name_of(std::string_view directory) const {
     return std::string(directory);
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::assembly

@@ -14,7 +14,7 @@
 #include "storage/log_flusher.h"
 #include "storage/metadata_store.h"
 
-namespace partita::runtime {
+namespace partita::assembly {
 
 /// The open data directory of a broker: its logs, their files, the metadata store, and the worker that syncs them.
 struct Storage {
@@ -28,9 +28,9 @@ struct Storage {
     };
 
     /// Opens the directory and recovers its contents. Blocks on the disk. Logs what recovery found.
-    [[nodiscard]] static std::expected<std::unique_ptr<Storage>, StartError> open(const config::BrokerConfig& config,
-                                                                                  const Options& options,
-                                                                                  const Schedule& schedule);
+    [[nodiscard]] static std::expected<std::unique_ptr<Storage>, runtime::StartError> open(const config::BrokerConfig& config,
+                                                                                           const Options& options,
+                                                                                           const Schedule& schedule);
     explicit Storage(FileSystem* given) : file_system(given == nullptr ? real_file_system : *given) {}
 
     PosixFileSystem real_file_system;
@@ -46,11 +46,11 @@ struct Storage {
     std::unique_ptr<LogFlusher> flusher;
 
   private:
-    [[nodiscard]] std::expected<void, StartError> choose_directory(const config::BrokerConfig& config, bool ephemeral);
-    [[nodiscard]] std::expected<void, StartError> open_logs(const config::BrokerConfig& config, TimestampMs now);
+    [[nodiscard]] std::expected<void, runtime::StartError> choose_directory(const config::BrokerConfig& config, bool ephemeral);
+    [[nodiscard]] std::expected<void, runtime::StartError> open_logs(const config::BrokerConfig& config, TimestampMs now);
     void report_recovery() const;
     /// The name in the metadata store for a log that an older version named by its directory.
     [[nodiscard]] std::string keyed_log_name_of(std::string_view directory) const;
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::assembly

@@ -16,14 +16,15 @@
 #include "broker/runtime/catalog/own_changes.h"
 #include "schedule/executor.h"
 
-namespace partita::runtime {
+namespace partita::assembly {
 
 /// The observers of insight, with the parts that inform them about this broker and that carry out their changes. Each part uses
 /// only parts above it.
 struct Watching {
-    Watching(const PublishedTopics& topics, GroupShards& groups, TransactionShards& transactions, Connections& connections,
-             config::CurrentConfig& config, insight::FindingsHub& findings, OwnChanges& own_changes,
-             const std::vector<OwnershipSource*>& other_owners, const Schedule& schedule)
+    Watching(const logs::PublishedTopics& topics, runtime::GroupShards& groups, runtime::TransactionShards& transactions,
+             runtime::Connections& connections, config::CurrentConfig& config, insight::FindingsHub& findings,
+             runtime::OwnChanges& own_changes, const std::vector<runtime::OwnershipSource*>& other_owners,
+             const Schedule& schedule)
         : cluster({topics, groups, transactions, connections}),
           producer_switches(own_changes),
           keys(config, cluster, findings, producer_switches, schedule),
@@ -58,4 +59,4 @@ struct Watching {
     insight::OwnershipObserver ownership_observer;
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::assembly

@@ -45,7 +45,7 @@ bool is_hidden(const runtime::RequestContext& context, std::string_view name) {
     return context.services.extensions.offer != nullptr && catalog::is_internal_topic(name);
 }
 
-void add_topic(Reply& reply, const runtime::TopicState& state) {
+void add_topic(Reply& reply, const logs::TopicState& state) {
     const catalog::Topic& topic = *state.topic;
     MetadataResponse::Topic& item = reply.topics.emplace_back();
     item.name = topic.name;
@@ -101,10 +101,10 @@ void add_unknown_name(Reply& reply, std::string_view name, bool may_create) {
 }
 
 void add_requested(Reply& reply, const MetadataRequest::Topic& wanted, bool may_create) {
-    const runtime::TopicTable& table = reply.context.turn.topics();
+    const logs::TopicTable& table = reply.context.turn.topics();
     if (!wanted.topic_id.is_zero()) {
         // Ids are no secret; names are.
-        const runtime::TopicState* topic = table.find(wanted.topic_id);
+        const logs::TopicState* topic = table.find(wanted.topic_id);
         if (topic == nullptr) {
             add_failure(reply, ErrorCode::unknown_topic_id, std::nullopt, wanted.topic_id);
         } else if (!authorize(reply.context, access::kDescribeTopic, topic->topic->name)) {
@@ -119,7 +119,7 @@ void add_requested(Reply& reply, const MetadataRequest::Topic& wanted, bool may_
         add_failure(reply, ErrorCode::topic_authorization_failed, name, {});
     } else if (is_hidden(reply.context, name)) {
         add_failure(reply, ErrorCode::unknown_topic_or_partition, name, {});
-    } else if (const runtime::TopicState* topic = table.find(name)) {
+    } else if (const logs::TopicState* topic = table.find(name)) {
         add_topic(reply, *topic);
     } else {
         add_unknown_name(reply, name, may_create);
@@ -179,7 +179,7 @@ void metadata(runtime::RequestContext& context) {
 
     const bool all = request->topics.is_null() || (context.version() == 0 && request->topics.empty());
     if (all) {
-        const runtime::TopicTable& table = context.turn.topics();
+        const logs::TopicTable& table = context.turn.topics();
         for (const catalog::Topic& topic : table.catalog->topics()) {
             if (!is_hidden(context, topic.name) && authorize_quietly(context, access::kDescribeTopic, topic.name)) {
                 add_topic(reply, *table.find(topic.id));

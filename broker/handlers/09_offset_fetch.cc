@@ -39,7 +39,7 @@ std::optional<GroupResult> ask_for_group(runtime::RequestContext& context, const
 /// Passes the answer to the findings about readers of topics that have grown.
 void note_answer(runtime::RequestContext& context, std::string_view group_id, const GroupResult& result) {
     for (const groups::OffsetFetchResult::Topic& topic : result.topics) {
-        const runtime::TopicState* state = context.turn.topics().find(topic.name);
+        const logs::TopicState* state = context.turn.topics().find(topic.name);
         if (state == nullptr || !insight::RequestNotes::watches(*state)) {
             continue;
         }
@@ -185,7 +185,7 @@ OffsetFetchResponse::Group reply_group(runtime::RequestContext& context, const O
         OffsetFetchResponse::Topics item = reply_topic(arena, topic, context.version());
         if (by_id && request.topics.is_null()) {
             // A request for all topics gets today's ids; a deleted topic has none, so the reply omits it.
-            const runtime::TopicState* state = context.turn.topics().find(topic.name);
+            const logs::TopicState* state = context.turn.topics().find(topic.name);
             if (state == nullptr) {
                 continue;
             }

@@ -27,7 +27,7 @@ std::optional<std::string_view> name_of(runtime::RequestContext& context, const 
     if (topic.name) {
         return topic.name;
     }
-    const runtime::TopicState* state = context.turn.topics().find(topic.id);
+    const logs::TopicState* state = context.turn.topics().find(topic.id);
     return state == nullptr ? std::nullopt : std::optional<std::string_view>(state->topic->name);
 }
 

@@ -23,8 +23,8 @@ namespace {
 constexpr std::int64_t kHighWatermark = -1;
 constexpr std::int64_t kUnknownLowWatermark = -1;
 
-ErrorCode delete_before(runtime::RequestContext& context, const runtime::TopicState& topic, std::int32_t index,
-                        std::int64_t offset, std::int64_t& low_watermark) {
+ErrorCode delete_before(runtime::RequestContext& context, const logs::TopicState& topic, std::int32_t index, std::int64_t offset,
+                        std::int64_t& low_watermark) {
     const runtime::Services& services = context.services;
     const auto before = offset == kHighWatermark ? std::nullopt : std::optional(Offset{offset});
     const auto start =

@@ -65,7 +65,7 @@ std::vector<ErrorCode> problems_of(const runtime::RequestContext& context, const
     std::vector<ErrorCode> problems;
     for (const Request::AddPartitionsToTxnTopic& topic : asked.topics) {
         const ErrorCode problem = problem_with_topic(context, topic.name);
-        const runtime::TopicState* state = context.turn.topics().find(topic.name);
+        const logs::TopicState* state = context.turn.topics().find(topic.name);
         for (const std::int32_t partition : topic.partitions) {
             const bool is_there = state != nullptr && state->partition(partition) != nullptr;
             problems.push_back(problem == ErrorCode::none && !is_there ? ErrorCode::unknown_topic_or_partition : problem);

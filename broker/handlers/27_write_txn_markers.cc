@@ -68,7 +68,7 @@ class Markers {
 
   private:
     void add(const Request::WritableTxnMarker& marker, std::string_view name, std::int32_t partition) {
-        const runtime::TopicState* topic = context_.turn.topics().find(name);
+        const logs::TopicState* topic = context_.turn.topics().find(name);
         if (topic == nullptr || topic->partition(partition) == nullptr) {
             errors_.push_back(ErrorCode::unknown_topic_or_partition);
             return;

@@ -62,7 +62,7 @@ void alter_replica_log_dirs(runtime::RequestContext& context) {
     const Destinations destinations = destinations_of(*request);
     ArenaVector<TopicResult> results(arena, destinations.size());
     for (const auto& [name, paths] : destinations) {
-        const runtime::TopicState* state = context.turn.topics().find(name);
+        const logs::TopicState* state = context.turn.topics().find(name);
         ArenaVector<PartitionResult> partitions(arena, paths.size());
         for (const auto& [partition, path] : paths) {
             ErrorCode error = ErrorCode::none;

@@ -48,9 +48,9 @@ Array<TopicEntry> all_topics(runtime::RequestContext& context) {
 /// A topic or a partition that is named twice counts once.
 Array<TopicEntry> named_topics(runtime::RequestContext& context, const DescribeLogDirsRequest& request) {
     Arena& arena = context.arena();
-    std::vector<std::pair<const runtime::TopicState*, std::vector<std::int32_t>>> wanted;
+    std::vector<std::pair<const logs::TopicState*, std::vector<std::int32_t>>> wanted;
     for (const DescribeLogDirsRequest::DescribableLogDirTopic& topic : request.topics) {
-        const runtime::TopicState* state = context.turn.topics().find(topic.topic);
+        const logs::TopicState* state = context.turn.topics().find(topic.topic);
         if (state == nullptr) {
             continue;
         }

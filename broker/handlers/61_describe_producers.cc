@@ -19,7 +19,7 @@ namespace {
 using PartitionResult = DescribeProducersResponse::PartitionResponse;
 using Producer = DescribeProducersResponse::ProducerState;
 
-PartitionResult describe(Arena& arena, const runtime::Partition& partition, std::int32_t index) {
+PartitionResult describe(Arena& arena, const logs::Partition& partition, std::int32_t index) {
     const std::vector<ProducerSummary> active = runtime::partition_producers(partition);
     ArenaVector<Producer> producers(arena, active.size());
     for (const ProducerSummary& producer : active) {
@@ -41,10 +41,10 @@ void describe_producers(runtime::RequestContext& context) {
         return;
     }
     Arena& arena = context.arena();
-    Repeats<const runtime::Partition*> repeats;
+    Repeats<const logs::Partition*> repeats;
     ArenaVector<DescribeProducersResponse::TopicResponse> topics(arena, request->topics.count());
     for (const DescribeProducersRequest::TopicRequest& topic : request->topics) {
-        const runtime::TopicState* state = context.turn.topics().find(topic.name);
+        const logs::TopicState* state = context.turn.topics().find(topic.name);
         ErrorCode error = ErrorCode::none;
         std::optional<std::string_view> message;
         if (const auto problem = catalog::topic_name_problem(topic.name)) {

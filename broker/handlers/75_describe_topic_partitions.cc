@@ -38,7 +38,7 @@ struct Page {
 };
 
 /// Returns false if the page is full; then `next` says where the next page continues.
-bool add_topic(Page& page, const runtime::TopicState& state, std::int32_t first) {
+bool add_topic(Page& page, const logs::TopicState& state, std::int32_t first) {
     const catalog::Topic& topic = *state.topic;
     Response::Topic& item = page.topics.emplace_back();
     item.name = topic.name;
@@ -76,7 +76,7 @@ void describe_topic_partitions(runtime::RequestContext& context) {
         return;
     }
     Arena& arena = context.arena();
-    const runtime::TopicTable& table = context.turn.topics();
+    const logs::TopicTable& table = context.turn.topics();
     const bool all = request->topics.empty();
     std::vector<std::string_view> names;
     if (all) {
@@ -118,7 +118,7 @@ void describe_topic_partitions(runtime::RequestContext& context) {
             refused.push_back({.error_code = ErrorCode::topic_authorization_failed, .name = name, .partitions = {}});
             continue;
         }
-        const runtime::TopicState* state = table.find(name);
+        const logs::TopicState* state = table.find(name);
         if (state == nullptr) {
             const ErrorCode error =
                 catalog::topic_name_problem(name) ? ErrorCode::invalid_topic_exception : ErrorCode::unknown_topic_or_partition;

@@ -46,7 +46,7 @@ inline void note_member(runtime::RequestContext& context, std::string_view group
 }
 
 /// The number of the topic's partitions that metadata shows to this client: all of them, unless a test control hides some.
-[[nodiscard]] inline std::int32_t visible_partitions(runtime::RequestContext& context, const runtime::TopicState& topic) {
+[[nodiscard]] inline std::int32_t visible_partitions(runtime::RequestContext& context, const logs::TopicState& topic) {
     const config::TopicConfig& config = *topic.config;
     if (config.visibility_producers_delay_ms == 0 && config.visibility_consumers_delay_ms == 0) {
         return topic.topic->partition_count;

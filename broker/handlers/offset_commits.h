@@ -22,7 +22,7 @@ struct CollectedCommits {
 
     ArenaVector<groups::OffsetCommit::Topic> topics;
     /// One state for each of `topics`.
-    ArenaVector<const runtime::TopicState*> states;
+    ArenaVector<const logs::TopicState*> states;
     /// The reply's partitions whose error the coordinators decide, in the order of the command.
     ArenaVector<typename Response::Partition*> undecided;
 };

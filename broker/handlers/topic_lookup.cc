@@ -12,14 +12,13 @@ TopicLookup find_topic(runtime::ClientRequest& context, std::string_view name, c
     return find_topic(context, context.turn.topics(), name, id, by_id, need);
 }
 
-TopicLookup find_topic(runtime::ClientRequest& context, const runtime::TopicTable& table, std::string_view name,
-                       const TopicId& id, bool by_id, const access::Need& need) {
+TopicLookup find_topic(runtime::ClientRequest& context, const logs::TopicTable& table, std::string_view name, const TopicId& id,
+                       bool by_id, const access::Need& need) {
     const logs::TopicLookup found = look_up_topic(context, table, {.name = name, .id = id, .is_id = by_id}, need);
     return {found.topic, error_code(found.outcome)};
 }
 
-logs::PartitionLookup find_partition(const runtime::RequestContext& context, const runtime::TopicState* topic,
-                                     std::int32_t index) {
+logs::PartitionLookup find_partition(const runtime::RequestContext& context, const logs::TopicState* topic, std::int32_t index) {
     if (topic == nullptr) {
         return {nullptr, logs::Outcome::unknown_topic};
     }

@@ -13,7 +13,7 @@ namespace partita::handlers {
 
 /// A topic that a request names, or the error to answer. Valid until the end of the turn.
 struct TopicLookup {
-    const runtime::TopicState* state = nullptr;
+    const logs::TopicState* state = nullptr;
     ErrorCode error = ErrorCode::none;
 };
 
@@ -24,12 +24,12 @@ struct TopicLookup {
 [[nodiscard]] TopicLookup find_topic(runtime::ClientRequest& context, std::string_view name, const TopicId& id, bool by_id,
                                      const access::Need& need);
 /// The same in a given table, for a request that keeps the result, and therefore the table, beyond the turn.
-[[nodiscard]] TopicLookup find_topic(runtime::ClientRequest& context, const runtime::TopicTable& table, std::string_view name,
+[[nodiscard]] TopicLookup find_topic(runtime::ClientRequest& context, const logs::TopicTable& table, std::string_view name,
                                      const TopicId& id, bool by_id, const access::Need& need);
 
 /// The partition of a topic that was found, at the node that the client asked; see logs::find_partition. Without a topic, the
 /// outcome is `unknown_topic`.
-[[nodiscard]] logs::PartitionLookup find_partition(const runtime::RequestContext& context, const runtime::TopicState* topic,
+[[nodiscard]] logs::PartitionLookup find_partition(const runtime::RequestContext& context, const logs::TopicState* topic,
                                                    std::int32_t index);
 
 /// The same as `find_topic`, with the log service's outcomes.

@@ -180,7 +180,7 @@ class Teller {
             committed == checkpoints_.end() || committed->second.empty() || committed->second.rbegin()->first.value < 0
                 ? 0
                 : static_cast<std::size_t>(committed->second.rbegin()->first.value) + 1;
-        const runtime::TopicState* state = table_->find(name);
+        const logs::TopicState* state = table_->find(name);
         for (std::size_t index = 0; index < std::max(owned, behind); ++index) {
             const GroupHistory::Ownership* ownership = index < owned ? &known->second.partitions[index] : nullptr;
             if (ownership != nullptr && ownership->owner == GroupHistory::kNobody) {
@@ -201,7 +201,7 @@ class Teller {
     }
 
     [[nodiscard]] const groups::Checkpoint* checkpoint_at(groups::Checkpoints::const_iterator committed, std::size_t index,
-                                                          const runtime::TopicState* state) const {
+                                                          const logs::TopicState* state) const {
         if (committed == checkpoints_.end()) {
             return nullptr;
         }
@@ -214,7 +214,7 @@ class Teller {
         return is_of_other_topic ? nullptr : &found->second;
     }
 
-    [[nodiscard]] static PartitionBounds bounds_of(const runtime::TopicState* state, std::size_t index) {
+    [[nodiscard]] static PartitionBounds bounds_of(const logs::TopicState* state, std::size_t index) {
         const bool is_there = state != nullptr && std::cmp_less(index, state->topic->partition_count);
         return is_there ? std::optional(logs::log_bounds(*state->partition(static_cast<std::int32_t>(index)))) : std::nullopt;
     }
@@ -227,7 +227,7 @@ class Teller {
     const groups::Checkpoints& checkpoints_;
     const access::Authorizer& authorizer_;
     const Caller& caller_;
-    const std::shared_ptr<const runtime::TopicTable> table_;
+    const std::shared_ptr<const logs::TopicTable> table_;
     const TimestampMs now_;
     ordered_json partitions_;
     std::size_t total_ = 0;

@@ -167,7 +167,7 @@ class GroupList : public std::enable_shared_from_this<GroupList> {
         const auto table = services_.topics.table();
         std::int64_t lag = 0;
         for (const auto& topic : group.topics) {
-            const runtime::TopicState* state = table->find(topic.name);
+            const logs::TopicState* state = table->find(topic.name);
             if (state == nullptr ||
                 !services_.authorizer.meets(exchange_->caller().requester(), access::kDescribeTopic, topic.name)) {
                 continue;

@@ -194,7 +194,7 @@ class GroupLook : public std::enable_shared_from_this<GroupLook> {
         ordered_json partitions = ordered_json::array();
         for (const auto& [place, offset] : committed) {
             const auto& [topic, index] = place;
-            const runtime::TopicState* state = table->find(topic);
+            const logs::TopicState* state = table->find(topic);
             const bool is_there = state != nullptr && index >= 0 && index < state->topic->partition_count &&
                                   services_.authorizer.meets(exchange_->caller().requester(), access::kDescribeTopic, topic);
             ordered_json told{{"topic", shown(topic)}, {"partition", index}};
@@ -250,7 +250,7 @@ class OffsetReset : public std::enable_shared_from_this<OffsetReset> {
 
     void begin() {
         const auto table = services_.topics.table();
-        const runtime::TopicState* state = table->find(wish_.topic);
+        const logs::TopicState* state = table->find(wish_.topic);
         if (state == nullptr ||
             !services_.authorizer.meets(exchange_->caller().requester(), access::kDescribeTopic, wish_.topic)) {
             respond_kafka_error(*exchange_, ErrorCode::unknown_topic_or_partition, "there is no topic " + wish_.topic);

@@ -19,7 +19,7 @@ std::expected<std::optional<std::string>, std::string> wished_key(const Request&
     const auto text = request.parameter("key");
     const auto hex = request.parameter("key_hex");
     if (text && hex) {
-        return std::unexpected("\"key\" and \"key_hex\" say two different things");
+        return std::unexpected("\"key\" and \"key_hex\" are both given: use one of them");
     }
     if (!hex) {
         return text ? std::optional(std::string(*text)) : std::nullopt;
@@ -65,7 +65,7 @@ std::expected<RecordsWish, std::string> parse_records_wish(const Request& reques
     PARTITA_TRY_ASSIGN(const auto time, number_parameter(request, "time_ms", {}));
     PARTITA_TRY_ASSIGN(const auto limit, number_parameter(request, "limit", {.least = 1, .most = kRecordsMax}));
     if (from && time) {
-        return std::unexpected("\"from\" and \"time_ms\" say two different things");
+        return std::unexpected("\"from\" and \"time_ms\" are both given: use one of them");
     }
     RecordsWish wish;
     PARTITA_TRY_ASSIGN(wish.limits.key, wished_key(request));

@@ -26,13 +26,13 @@ using runtime::GivenError;
 double milliseconds(std::int64_t duration_ns) { return static_cast<double>(duration_ns / 1000) / 1000.0; }
 
 /// Names the subjects of an error: "TopicId" becomes "topic" with the topic's current name.
-ordered_json about_json(const runtime::TopicTable& table, const GivenError& error) {
+ordered_json about_json(const logs::TopicTable& table, const GivenError& error) {
     ordered_json object = ordered_json::object();
     for (const auto& [name, value] : error.about) {
         object[std::string(name)] = insight::name_text(value);
         Uuid id;
         if (name == "TopicId" && Uuid::parse(value, id)) {
-            if (const runtime::TopicState* topic = table.find(id)) {
+            if (const logs::TopicState* topic = table.find(id)) {
                 object["Topic"] = topic->topic->name;
             }
         }
@@ -50,7 +50,7 @@ ordered_json client_json(const GivenError::Client& client) {
             {"version", insight::name_text(client.software_version)}};
 }
 
-ordered_json error_json(const runtime::TopicTable& table, const GivenError& error) {
+ordered_json error_json(const logs::TopicTable& table, const GivenError& error) {
     const bool is_closed = error.code == ErrorCode::none;
     ordered_json object{
         {"first_ms", error.first.value},

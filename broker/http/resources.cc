@@ -115,10 +115,10 @@ std::string known_paths() {
 
 }  // namespace
 
-std::shared_ptr<const runtime::TopicState> topic_of(const Surroundings& surroundings, const ExchangePointer& exchange) {
+std::shared_ptr<const logs::TopicState> topic_of(const Surroundings& surroundings, const ExchangePointer& exchange) {
     const std::string& name = exchange->request().path.at(kTopicPart);
     const auto table = surroundings.services.topics.table();
-    const runtime::TopicState* found = table->find(name);
+    const logs::TopicState* found = table->find(name);
     if (found == nullptr) {
         respond_error(*exchange, Status::not_found, "there is no topic " + name);
         return nullptr;

@@ -46,7 +46,3 @@ class AbortedFollower {
 };
 
 }  // namespace partita::logs
-
-namespace partita::runtime {
-using logs::AbortedFollower;
-}  // namespace partita::runtime

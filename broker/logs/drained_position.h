@@ -44,9 +44,3 @@ class DrainedPositions {
 };
 
 }  // namespace partita::logs
-
-namespace partita::runtime {
-using logs::DrainedPositions;
-using logs::first_deliverable;
-using logs::kDrainedScanBytesMax;
-}  // namespace partita::runtime

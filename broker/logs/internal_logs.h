@@ -34,11 +34,3 @@ struct UnreadableRecords {
 void report_unreadable_records(const PartitionLog& log, const UnreadableRecords& records);
 
 }  // namespace partita::logs
-
-namespace partita::runtime {
-using logs::kCatalogLogId;
-using logs::kCatalogLogName;
-using logs::report_rewound_checkpoint;
-using logs::report_unreadable_records;
-using logs::UnreadableRecords;
-}  // namespace partita::runtime

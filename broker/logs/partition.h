@@ -47,7 +47,3 @@ struct Partition {
 };
 
 }  // namespace partita::logs
-
-namespace partita::runtime {
-using logs::Partition;
-}  // namespace partita::runtime

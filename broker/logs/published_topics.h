@@ -48,7 +48,3 @@ class PublishedTopics {
 };
 
 }  // namespace partita::logs
-
-namespace partita::runtime {
-using logs::PublishedTopics;
-}  // namespace partita::runtime

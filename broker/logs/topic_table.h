@@ -78,8 +78,3 @@ class TopicTable {
 };
 
 }  // namespace partita::logs
-
-namespace partita::runtime {
-using logs::TopicState;
-using logs::TopicTable;
-}  // namespace partita::runtime

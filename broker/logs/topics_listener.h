@@ -34,10 +34,3 @@ class TopicsListener {
 };
 
 }  // namespace partita::logs
-
-namespace partita::runtime {
-using logs::TopicsChange;
-using logs::TopicsListener;
-using logs::TopicTable;
-using logs::Turn;
-}  // namespace partita::runtime

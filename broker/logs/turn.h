@@ -139,10 +139,3 @@ class Turn final : public runtime::TurnParticipant {
 };
 
 }  // namespace partita::logs
-
-namespace partita::runtime {
-using logs::FetchWait;
-using logs::Turn;
-using logs::WaitFor;
-using logs::WaitingFetch;
-}  // namespace partita::runtime

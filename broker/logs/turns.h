@@ -52,7 +52,3 @@ class Turns final : public TopicsListener {
 };
 
 }  // namespace partita::logs
-
-namespace partita::runtime {
-using logs::Turns;
-}  // namespace partita::runtime

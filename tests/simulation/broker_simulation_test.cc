@@ -25,9 +25,9 @@ std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
 }
 
 /// The directory for LMDB's files, in memory where possible: otherwise a history would wait for nothing but their syncs.
-runtime::EphemeralDirectory scratch_directory() {
+assembly::EphemeralDirectory scratch_directory() {
     const std::array<std::string, 2> parents{"/dev/shm", "/tmp"};
-    return std::move(runtime::EphemeralDirectory::create(parents).value().directory);
+    return std::move(assembly::EphemeralDirectory::create(parents).value().directory);
 }
 
 std::string text_of(const std::vector<std::string>& wrong) {
@@ -49,7 +49,7 @@ TEST(BrokerSimulation, WhatItTellsItsClientsStaysTrueWhereverItDies) {
     int failed = 0;
     const auto begin = std::chrono::steady_clock::now();
     for (std::uint64_t seed = first; seed < first + count; ++seed) {
-        const runtime::EphemeralDirectory scratch = scratch_directory();
+        const assembly::EphemeralDirectory scratch = scratch_directory();
         BrokerWorld world(seed, scratch.path(), is_told);
         world.play(kTurns);
         failed += world.wrong().empty() ? 0 : 1;
@@ -94,7 +94,7 @@ TEST(BrokerSimulation, WhatItTellsItsClientsStaysTrueWhereverItDies) {
 
 TEST(BrokerSimulation, HistoryFollowsFromItsSeed) {
     const auto digest_of = [](std::uint64_t seed) {
-        const runtime::EphemeralDirectory scratch = scratch_directory();
+        const assembly::EphemeralDirectory scratch = scratch_directory();
         BrokerWorld world(seed, scratch.path());
         world.play(kTurns);
         return world.digest();

@@ -11,7 +11,7 @@ namespace partita::test {
 /// A life of the broker, from its start to its death.
 struct MortalBroker::Life {
     SteppedExecutor executor;
-    std::unique_ptr<runtime::Broker> broker;
+    std::unique_ptr<assembly::Broker> broker;
     std::unique_ptr<SimulatedNetwork> network;
     Instant next_turn = kAtOnce;
     bool is_dead = false;
@@ -65,17 +65,17 @@ std::expected<void, std::string> MortalBroker::start() {
     if (!config) {
         return std::unexpected("the configuration is refused: " + config.error().message);
     }
-    runtime::Storage::Options storage{.file_system = files_.get()};
+    assembly::Storage::Options storage{.file_system = files_.get()};
     storage.metadata_store.commit_fault = [this] {
         may_die();
         return 0;
     };
     storage.metadata_store.map_size_bytes = 1 << 20;
-    auto opened = runtime::Broker::open({.config = std::make_shared<const config::BrokerConfig>(std::move(config->config)),
-                                         .reactor_count = 1,
-                                         .storage = storage,
-                                         .schedule = {clock_, life_->executor},
-                                         .watches_directory = false});
+    auto opened = assembly::Broker::open({.config = std::make_shared<const config::BrokerConfig>(std::move(config->config)),
+                                          .reactor_count = 1,
+                                          .storage = storage,
+                                          .schedule = {clock_, life_->executor},
+                                          .watches_directory = false});
     if (!opened) {
         return std::unexpected("the broker does not start: " + opened.error().message);
     }

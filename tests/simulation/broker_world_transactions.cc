@@ -13,7 +13,7 @@ namespace partita::test {
 void SimulatedTransactions::append(runtime::Services& services, std::int32_t partition, std::vector<std::byte> batch) {
     services.turns.first_reactor().post([&services, partition, topic = topic_, batch = std::move(batch)]() mutable {
         const auto table = services.topics.table();
-        const runtime::TopicState* state = table->find(topic);
+        const logs::TopicState* state = table->find(topic);
         // A power failure may have taken the topic, or its growth.
         if (state == nullptr || static_cast<std::size_t>(partition) >= state->partitions.size()) {
             return;

@@ -50,23 +50,23 @@ class InProcessBroker {
     /// The clean stop. False when the data directory could not be closed cleanly.
     [[nodiscard]] bool stop();
     [[nodiscard]] std::uint16_t port() const { return port_; }
-    [[nodiscard]] runtime::Broker& broker() { return *broker_; }
+    [[nodiscard]] assembly::Broker& broker() { return *broker_; }
     [[nodiscard]] runtime::Services& services() { return broker_->services(); }
 
   private:
     static constexpr std::size_t kReactors = 2;
 
-    explicit InProcessBroker(std::unique_ptr<runtime::Broker> broker);
+    explicit InProcessBroker(std::unique_ptr<assembly::Broker> broker);
     [[nodiscard]] bool run(const Options& options);
     void end_threads();
 
-    std::unique_ptr<runtime::Broker> broker_;
+    std::unique_ptr<assembly::Broker> broker_;
     std::unique_ptr<net::Server> server_;
     std::vector<std::thread> threads_;
     std::uint16_t port_ = 0;
 };
 
-inline InProcessBroker::InProcessBroker(std::unique_ptr<runtime::Broker> broker) : broker_(std::move(broker)) {}
+inline InProcessBroker::InProcessBroker(std::unique_ptr<assembly::Broker> broker) : broker_(std::move(broker)) {}
 
 inline std::unique_ptr<InProcessBroker> InProcessBroker::start(const Options& options) {
     config::ConfigInputs inputs;
@@ -79,13 +79,13 @@ inline std::unique_ptr<InProcessBroker> InProcessBroker::start(const Options& op
         return nullptr;
     }
     auto opened =
-        runtime::Broker::open({.config = std::make_shared<const config::BrokerConfig>(std::move(loaded->config)),
-                               .reactor_count = kReactors,
-                               .storage = {.file_system = options.file_system, .metadata_store = options.metadata_store},
-                               .schedule = options.schedule(),
-                               .access_rules = options.access_rules,
-                               .nodes = options.nodes,
-                               .watches_directory = false});
+        assembly::Broker::open({.config = std::make_shared<const config::BrokerConfig>(std::move(loaded->config)),
+                                .reactor_count = kReactors,
+                                .storage = {.file_system = options.file_system, .metadata_store = options.metadata_store},
+                                .schedule = options.schedule(),
+                                .access_rules = options.access_rules,
+                                .nodes = options.nodes,
+                                .watches_directory = false});
     if (!opened) {
         std::fprintf(stderr, "%s\n", opened.error().message.c_str());
         return nullptr;

@@ -23,7 +23,7 @@ std::int64_t quota_seconds(const config::BrokerConfig& config) {
 
 }  // namespace
 
-Catalog::Catalog(config::CurrentConfig& config, PublishedTopics& topics, TopicStates& states, UpkeepBell& upkeep)
+Catalog::Catalog(config::CurrentConfig& config, logs::PublishedTopics& topics, TopicStates& states, UpkeepBell& upkeep)
     : config_(config),
       topics_(topics),
       states_(states),
@@ -50,14 +50,14 @@ std::vector<Offset> Catalog::log_end_offsets(const catalog::Topic& topic) const 
     std::vector<Offset> ends;
     if (const auto state = topics_.table()->share(topic.id)) {
         ends.reserve(state->partitions.size());
-        for (const std::shared_ptr<Partition>& partition : state->partitions) {
+        for (const std::shared_ptr<logs::Partition>& partition : state->partitions) {
             ends.push_back(partition->log->log_end_offset());
         }
     }
     return ends;
 }
 
-bool Catalog::apply(Turn* turn, const catalog::Effects& effects, Now now) {
+bool Catalog::apply(logs::Turn* turn, const catalog::Effects& effects, Now now) {
     std::vector<TopicId> deleted;
     for (const catalog::CatalogChange& change : effects.changes) {
         if (change.kind == catalog::CatalogChange::Kind::topic_deleted) {
@@ -104,10 +104,10 @@ bool Catalog::write(const catalog::Effects& effects, Now now) {
     return true;
 }
 
-void Catalog::follow(Turn* turn, const catalog::Effects& effects, const ClaimedTopics& claimed, Now now) {
-    const std::shared_ptr<const TopicTable> before = topics_.table();
+void Catalog::follow(logs::Turn* turn, const catalog::Effects& effects, const ClaimedTopics& claimed, Now now) {
+    const std::shared_ptr<const logs::TopicTable> before = topics_.table();
     core_.commit(effects);
-    auto next = std::make_shared<TopicTable>(*before);
+    auto next = std::make_shared<logs::TopicTable>(*before);
     next->catalog = core_.snapshot();
     for (const catalog::CatalogChange& change : effects.changes) {
         apply_change(*next, change, claimed, now);
@@ -116,7 +116,7 @@ void Catalog::follow(Turn* turn, const catalog::Effects& effects, const ClaimedT
     // First, so that a client that is notified and looks again finds the logs closed.
     for (const catalog::CatalogChange& change : effects.changes) {
         if (change.kind == catalog::CatalogChange::Kind::topic_deleted) {
-            if (const TopicState* topic = before->find(change.before->id)) {
+            if (const logs::TopicState* topic = before->find(change.before->id)) {
                 states_.remove_logs(*topic);
             }
         }
@@ -124,7 +124,7 @@ void Catalog::follow(Turn* turn, const catalog::Effects& effects, const ClaimedT
     topics_.tell({.before = *before, .now = *next, .changes = effects.changes, .turn = turn, .time = now});
 }
 
-void Catalog::apply_change(TopicTable& table, const catalog::CatalogChange& change, const ClaimedTopics& claimed, Now now) {
+void Catalog::apply_change(logs::TopicTable& table, const catalog::CatalogChange& change, const ClaimedTopics& claimed, Now now) {
     using Kind = catalog::CatalogChange::Kind;
     switch (change.kind) {
         case Kind::topic_created:
@@ -154,7 +154,7 @@ void Catalog::apply_change(TopicTable& table, const catalog::CatalogChange& chan
     }
 }
 
-void Catalog::apply_config_change(const catalog::CatalogChange& change, TopicTable& table, Now now) {
+void Catalog::apply_config_change(const catalog::CatalogChange& change, logs::TopicTable& table, Now now) {
     if (change.resource_type != catalog::ConfigResourceType::broker) {
         return;
     }
@@ -167,34 +167,34 @@ void Catalog::apply_config_change(const catalog::CatalogChange& change, TopicTab
     }
     config_.replace(std::make_shared<const config::BrokerConfig>(std::move(*changed)));
     // Topics inherit from the broker.
-    std::vector<std::shared_ptr<const TopicState>> states;
-    table.for_each([&](const TopicState& state) { states.push_back(table.share(state.topic->id)); });
-    for (const std::shared_ptr<const TopicState>& state : states) {
+    std::vector<std::shared_ptr<const logs::TopicState>> states;
+    table.for_each([&](const logs::TopicState& state) { states.push_back(table.share(state.topic->id)); });
+    for (const std::shared_ptr<const logs::TopicState>& state : states) {
         table.put(states_.remake(state->topic, *state, now));
     }
 }
 
-std::shared_ptr<const TopicState> Catalog::watch_expansion(std::string_view topic, Now now) {
+std::shared_ptr<const logs::TopicState> Catalog::watch_expansion(std::string_view topic, Now now) {
     const MutexLock lock(mutex_);
-    const std::shared_ptr<const TopicTable> table = topics_.table();
-    const TopicState* found = table->find(topic);
+    const std::shared_ptr<const logs::TopicTable> table = topics_.table();
+    const logs::TopicState* found = table->find(topic);
     if (found == nullptr || found->expansion) {
         return found == nullptr ? nullptr : table->share(found->topic->id);
     }
-    std::shared_ptr<const TopicState> watched = states_.watched(*found, now);
-    auto next = std::make_shared<TopicTable>(*table);
+    std::shared_ptr<const logs::TopicState> watched = states_.watched(*found, now);
+    auto next = std::make_shared<logs::TopicTable>(*table);
     next->put(watched);
     publish(std::move(next), now);
     return watched;
 }
 
-void Catalog::publish(std::shared_ptr<const TopicTable> table, Now now) {
-    const std::shared_ptr<const TopicTable> before = topics_.table();
+void Catalog::publish(std::shared_ptr<const logs::TopicTable> table, Now now) {
+    const std::shared_ptr<const logs::TopicTable> before = topics_.table();
     topics_.publish(table);
     topics_.tell({.before = *before, .now = *table, .time = now});
 }
 
-std::optional<ProducerId> Catalog::next_producer_id(Turn& turn) {
+std::optional<ProducerId> Catalog::next_producer_id(logs::Turn& turn) {
     const MutexLock lock(mutex_);
     if (producer_ids_left_ == 0) {
         const auto decision = decide(turn.now(), catalog::AllocateProducerIds());
@@ -219,7 +219,7 @@ bool Catalog::skip_producer_ids(ProducerId highest, Now now) {
     return apply(nullptr, decide(now, skip).effects, now);
 }
 
-bool Catalog::make_topic_of(catalog::CoordinatorKind kind, Turn& turn) {
+bool Catalog::make_topic_of(catalog::CoordinatorKind kind, logs::Turn& turn) {
     const auto created = change(turn, catalog::AutoCreateTopic{catalog::topic_of(kind).name});
     return created && !created->error.failed();
 }

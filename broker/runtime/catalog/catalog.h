@@ -40,7 +40,7 @@ class UpkeepBell;
 class Catalog {
   public:
     /// It publishes in `topics` and `config`. No other object publishes there or makes topics with `states`.
-    Catalog(config::CurrentConfig& config, PublishedTopics& topics, TopicStates& states, UpkeepBell& upkeep);
+    Catalog(config::CurrentConfig& config, logs::PublishedTopics& topics, TopicStates& states, UpkeepBell& upkeep);
 
     // Start: in this order, before any other call -------------------------------------------------
 
@@ -73,14 +73,14 @@ class Catalog {
     /// Runs a command, makes the outcome durable, then visible. The caller may send the reply once this returns. Empty if the
     /// outcome could not be persisted: nothing has changed, and the caller answers with a storage error.
     template <class Command>
-    [[nodiscard]] std::optional<typename Command::Result> change(Turn& turn, const Command& command) {
+    [[nodiscard]] std::optional<typename Command::Result> change(logs::Turn& turn, const Command& command) {
         typename Command::Result result;
         return change(turn, command, result) ? std::optional(std::move(result)) : std::nullopt;
     }
     /// The same for a reply that names each part of the command: `result` is also set if the outcome could not be persisted. This
     /// returns false then.
     template <class Command>
-    [[nodiscard]] bool change(Turn& turn, const Command& command, typename Command::Result& result) {
+    [[nodiscard]] bool change(logs::Turn& turn, const Command& command, typename Command::Result& result) {
         const MutexLock lock(mutex_);
         const Now now = turn.now();
         catalog::Decision<Command> decision = decide(now, command);
@@ -117,7 +117,7 @@ class Catalog {
             catalog_.mutex_.assert_held();
             catalog_.states_.release(claimed_, *catalog_.topics_.table());
         }
-        [[nodiscard]] const TopicState& claimed(const TopicId& topic) const { return *claimed_.at(topic); }
+        [[nodiscard]] const logs::TopicState& claimed(const TopicId& topic) const { return *claimed_.at(topic); }
         [[nodiscard]] bool write(const catalog::Effects& effects, Now now) {
             catalog_.mutex_.assert_held();
             return catalog_.write(effects, now);
@@ -133,15 +133,15 @@ class Catalog {
     };
 
     /// A new producer id that was never given out before. Empty if it could not be persisted.
-    [[nodiscard]] std::optional<ProducerId> next_producer_id(Turn& turn);
+    [[nodiscard]] std::optional<ProducerId> next_producer_id(logs::Turn& turn);
     /// Gives out no id up to this one from now on. For a start: a power failure may have taken the record that ids were given
     /// out, but left batches that use them. False if this could not be persisted.
     [[nodiscard]] bool skip_producer_ids(ProducerId highest, Now now);
     /// Creates the topic of these coordinators if it does not exist. The coordinators have heard of it when this returns. False
     /// if it cannot be created. Does not wait for a device.
-    [[nodiscard]] bool make_topic_of(catalog::CoordinatorKind kind, Turn& turn);
+    [[nodiscard]] bool make_topic_of(catalog::CoordinatorKind kind, logs::Turn& turn);
     /// Watches the topic's growth from now on in any mode, for controls that need it. Null if the topic does not exist.
-    [[nodiscard]] std::shared_ptr<const TopicState> watch_expansion(std::string_view topic, Now now);
+    [[nodiscard]] std::shared_ptr<const logs::TopicState> watch_expansion(std::string_view topic, Now now);
 
   private:
     template <class Command>
@@ -161,24 +161,24 @@ class Catalog {
     [[nodiscard]] std::expected<void, StartError> adopt_found_topics(const Place& place, bool is_new, Now now) REQUIRES(mutex_);
     [[nodiscard]] bool set_initial_cluster_configs(Now now) REQUIRES(mutex_);
 
-    [[nodiscard]] bool apply(Turn* turn, const catalog::Effects& effects, Now now) REQUIRES(mutex_);
+    [[nodiscard]] bool apply(logs::Turn* turn, const catalog::Effects& effects, Now now) REQUIRES(mutex_);
     [[nodiscard]] bool write(const catalog::Effects& effects, Now now) REQUIRES(mutex_);
     /// Makes a written change visible (snapshot, settings, topic table) and notifies listeners.
-    void follow(Turn* turn, const catalog::Effects& effects, const ClaimedTopics& claimed, Now now) REQUIRES(mutex_);
-    void apply_change(TopicTable& table, const catalog::CatalogChange& change, const ClaimedTopics& claimed, Now now)
+    void follow(logs::Turn* turn, const catalog::Effects& effects, const ClaimedTopics& claimed, Now now) REQUIRES(mutex_);
+    void apply_change(logs::TopicTable& table, const catalog::CatalogChange& change, const ClaimedTopics& claimed, Now now)
         REQUIRES(mutex_);
-    void apply_config_change(const catalog::CatalogChange& change, TopicTable& table, Now now) REQUIRES(mutex_);
+    void apply_config_change(const catalog::CatalogChange& change, logs::TopicTable& table, Now now) REQUIRES(mutex_);
     /// Publishes a table in which the catalog changed nothing.
-    void publish(std::shared_ptr<const TopicTable> table, Now now) REQUIRES(mutex_);
+    void publish(std::shared_ptr<const logs::TopicTable> table, Now now) REQUIRES(mutex_);
 
     config::CurrentConfig& config_;
-    PublishedTopics& topics_;
+    logs::PublishedTopics& topics_;
     TopicStates& states_ GUARDED_BY(mutex_);
     UpkeepBell& upkeep_;
     std::string cluster_id_;
     std::unique_ptr<catalog::ConfigRules> rules_;
     /// `load` creates it; it then stays the same.
-    std::unique_ptr<Partition> partition_;
+    std::unique_ptr<logs::Partition> partition_;
 
     Mutex mutex_{LockRank::catalog};
     catalog::CatalogCore core_ GUARDED_BY(mutex_);

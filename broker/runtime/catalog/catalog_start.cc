@@ -18,14 +18,14 @@
 namespace partita::runtime {
 
 std::expected<void, StartError> Catalog::load(const Place& place, Now now) {
-    auto log_topic = std::make_shared<const LogTopic>(LogTopic{std::string(kCatalogLogName), kCatalogLogId});
+    auto log_topic = std::make_shared<const LogTopic>(LogTopic{std::string(logs::kCatalogLogName), logs::kCatalogLogId});
     auto log_config = std::make_shared<LogConfig>(log_settings(config::TopicConfig(), *config_.get()));
     log_config->delete_old_segments = false;
     auto log = place.logs.claim(log_topic, PartitionIndex{0}, log_config);
     if (!log) {
         return std::unexpected(StartError{log.error().message});
     }
-    partition_ = std::make_unique<Partition>(std::move(*log), fetch::PartitionKey{0});
+    partition_ = std::make_unique<logs::Partition>(std::move(*log), fetch::PartitionKey{0});
 
     // No request waits for this at a start.
     const MutexLock lock(mutex_);
@@ -39,11 +39,11 @@ std::expected<void, StartError> Catalog::load(const Place& place, Now now) {
     if (!replayed) {
         return std::unexpected(StartError{with_repair_hint(replayed.error())});
     }
-    report_rewound_checkpoint(*partition_->log, replayed->rewound_records);
+    logs::report_rewound_checkpoint(*partition_->log, replayed->rewound_records);
     if (auto done = core_.finish_replay(); !done) {
         return std::unexpected(StartError{"cannot read the catalog: " + done.error().message});
     }
-    auto empty = std::make_shared<TopicTable>();
+    auto empty = std::make_shared<logs::TopicTable>();
     empty->catalog = core_.snapshot();
     topics_.publish(empty);
 
@@ -134,8 +134,8 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
     if (is_written) {
         // Adopt producers that Kafka's metadata does not cover, and those of directories without metadata.
         catalog::AdoptTopics producers;
-        topics_.table()->for_each([&](const TopicState& topic) {
-            for (const std::shared_ptr<Partition>& partition : topic.partitions) {
+        topics_.table()->for_each([&](const logs::TopicState& topic) {
+            for (const std::shared_ptr<logs::Partition>& partition : topic.partitions) {
                 for (const ProducerSummary& producer : partition->log->active_producers()) {
                     if (!may_have_been_given(producer.producer_id)) {
                         continue;
@@ -185,7 +185,7 @@ std::expected<void, StartError> Catalog::load_topics(const Place& place, Now now
         return std::unexpected(StartError{"cannot apply the dynamic broker configs: " + dynamic.error().message});
     }
     config_.replace(std::make_shared<const config::BrokerConfig>(std::move(*dynamic)));
-    auto table = std::make_shared<TopicTable>();
+    auto table = std::make_shared<logs::TopicTable>();
     table->catalog = catalog;
     for (const auto& [directory, error] : place.logs.open_report().failed) {
         const std::size_t dash = directory.rfind('-');

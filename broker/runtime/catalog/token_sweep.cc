@@ -23,7 +23,7 @@ std::int64_t interval_ms(const config::BrokerConfig& config) {
                : std::min(config.delegation_token_expiry_check_interval_ms, kIntervalMsMax);
 }
 
-bool remove_expired(Turn& turn, Catalog& catalog) {
+bool remove_expired(logs::Turn& turn, Catalog& catalog) {
     const auto removed = catalog.change(turn, catalog::RemoveExpiredTokens());
     if (!removed) {
         return false;
@@ -36,7 +36,7 @@ bool remove_expired(Turn& turn, Catalog& catalog) {
 
 }  // namespace
 
-TokenSweep::TokenSweep(const config::CurrentConfig& config, const PublishedTopics& topics, OwnChanges& changes)
+TokenSweep::TokenSweep(const config::CurrentConfig& config, const logs::PublishedTopics& topics, OwnChanges& changes)
     : interval_ms_(interval_ms(*config.get())), topics_(topics), changes_(changes) {}
 
 void TokenSweep::begin(Instant now) { due_ = now + interval_ms_; }

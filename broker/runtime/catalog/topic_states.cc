@@ -12,15 +12,16 @@
 
 namespace partita::runtime {
 
-std::shared_ptr<const TopicState> TopicStates::remake(const catalog::TopicPointer& topic, const TopicState& before, Now now) {
+std::shared_ptr<const logs::TopicState> TopicStates::remake(const catalog::TopicPointer& topic, const logs::TopicState& before,
+                                                            Now now) {
     auto state = make(topic, &before, now);
     PARTITA_ASSERT(state.has_value(), "a topic that does not grow needs no new log");
     return std::move(*state);
 }
 
-StorageResult<std::shared_ptr<const TopicState>> TopicStates::make(const catalog::TopicPointer& topic, const TopicState* before,
-                                                                   Now now) {
-    auto state = std::make_shared<TopicState>();
+StorageResult<std::shared_ptr<const logs::TopicState>> TopicStates::make(const catalog::TopicPointer& topic,
+                                                                         const logs::TopicState* before, Now now) {
+    auto state = std::make_shared<logs::TopicState>();
     state->topic = topic;
     const TopicSettings settings = settings_.of(topic->name, topic->configs, config_.get());
     state->config = settings.topic;
@@ -29,7 +30,7 @@ StorageResult<std::shared_ptr<const TopicState>> TopicStates::make(const catalog
 
     if (before != nullptr) {
         state->partitions = before->partitions;
-        for (const std::shared_ptr<Partition>& partition : state->partitions) {
+        for (const std::shared_ptr<logs::Partition>& partition : state->partitions) {
             partition->log->set_config(settings.logs);
         }
     }
@@ -38,7 +39,7 @@ StorageResult<std::shared_ptr<const TopicState>> TopicStates::make(const catalog
     return state;
 }
 
-void TopicStates::add_steps(TopicState& state) const {
+void TopicStates::add_steps(logs::TopicState& state) const {
     auto steps = std::make_shared<logs::TopicSteps>();
     if (state.expansion) {
         const auto fence = std::make_shared<FenceStep>(state.expansion);
@@ -51,15 +52,15 @@ void TopicStates::add_steps(TopicState& state) const {
     state.steps = steps->appends.empty() && steps->reads.empty() ? nullptr : std::move(steps);
 }
 
-std::shared_ptr<const TopicState> TopicStates::watched(const TopicState& before, Now now) {
-    auto state = std::make_shared<TopicState>(before);
+std::shared_ptr<const logs::TopicState> TopicStates::watched(const logs::TopicState& before, Now now) {
+    auto state = std::make_shared<logs::TopicState>(before);
     state->expansion = fences_.new_state(now.monotonic);
     add_steps(*state);
     return state;
 }
 
-void TopicStates::remove_logs(const TopicState& topic) {
-    for (const std::shared_ptr<Partition>& partition : topic.partitions) {
+void TopicStates::remove_logs(const logs::TopicState& topic) {
+    for (const std::shared_ptr<logs::Partition>& partition : topic.partitions) {
         if (auto removed = logs_.remove(partition->log); !removed) {
             log::error("storage", "cannot remove a deleted partition",
                        {{"partition", partition->log->directory_name()}, {"reason", removed.error().message}});
@@ -67,7 +68,7 @@ void TopicStates::remove_logs(const TopicState& topic) {
     }
 }
 
-StorageResult<void> TopicStates::add_partitions(TopicState& state, const std::shared_ptr<const LogConfig>& log_config) {
+StorageResult<void> TopicStates::add_partitions(logs::TopicState& state, const std::shared_ptr<const LogConfig>& log_config) {
     const PartitionIndex first{static_cast<std::int32_t>(state.partitions.size())};
     if (first.value >= state.topic->partition_count) {
         return {};
@@ -79,7 +80,7 @@ StorageResult<void> TopicStates::add_partitions(TopicState& state, const std::sh
     // This fails if a directory is in the way that cannot be moved; a user must then remove it.
     PARTITA_TRY_ASSIGN(auto logs, logs_.claim_range(log_topic, first, {state.topic->partition_count}, log_config, unreadable));
     state.partitions.reserve(static_cast<std::size_t>(state.topic->partition_count));
-    SharedBlock<Partition> block(logs.size());
+    SharedBlock<logs::Partition> block(logs.size());
     for (std::shared_ptr<PartitionLog>& log : logs) {
         const fetch::PartitionKey key{next_partition_key_++};
         state.partitions.push_back(block.make(std::move(log), key));
@@ -94,7 +95,7 @@ StorageResult<void> TopicStates::add_partitions(TopicState& state, const std::sh
     return {};
 }
 
-bool TopicStates::claim(const catalog::Effects& effects, const TopicTable& before, ClaimedTopics& claimed, Now now) {
+bool TopicStates::claim(const catalog::Effects& effects, const logs::TopicTable& before, ClaimedTopics& claimed, Now now) {
     using Kind = catalog::CatalogChange::Kind;
     for (const catalog::CatalogChange& change : effects.changes) {
         if (change.kind != Kind::topic_created && change.kind != Kind::topic_expanded) {
@@ -112,9 +113,9 @@ bool TopicStates::claim(const catalog::Effects& effects, const TopicTable& befor
     return true;
 }
 
-void TopicStates::release(ClaimedTopics& claimed, const TopicTable& before) {
+void TopicStates::release(ClaimedTopics& claimed, const logs::TopicTable& before) {
     for (const auto& [id, state] : claimed) {
-        const TopicState* known = before.find(id);
+        const logs::TopicState* known = before.find(id);
         std::vector<std::shared_ptr<PartitionLog>> logs;
         for (std::size_t index = known == nullptr ? 0 : known->partitions.size(); index < state->partitions.size(); ++index) {
             logs.push_back(state->partitions[index]->log);

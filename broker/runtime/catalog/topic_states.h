@@ -17,7 +17,7 @@ namespace partita::runtime {
 class Fences;
 
 /// Topics that are about to be created or to grow, by id, with the logs of their new partitions.
-using ClaimedTopics = std::map<TopicId, std::shared_ptr<const TopicState>>;
+using ClaimedTopics = std::map<TopicId, std::shared_ptr<const logs::TopicState>>;
 
 /// Makes the `TopicState` for a topic of the catalog: settings, logs, and the state of its growth. The catalog calls this with
 /// its lock held, so calls never overlap.
@@ -35,30 +35,31 @@ class TopicStates {
 
     /// The state of a new topic, or of one that has grown: it shares the partitions of `before` (null for a new topic) and gives
     /// the others their logs. If it cannot get one of these, it fails and claims none.
-    [[nodiscard]] StorageResult<std::shared_ptr<const TopicState>> make(const catalog::TopicPointer& topic,
-                                                                        const TopicState* before, Now now);
+    [[nodiscard]] StorageResult<std::shared_ptr<const logs::TopicState>> make(const catalog::TopicPointer& topic,
+                                                                              const logs::TopicState* before, Now now);
     /// The state of a topic whose settings changed; its partitions are those of `before`.
-    [[nodiscard]] std::shared_ptr<const TopicState> remake(const catalog::TopicPointer& topic, const TopicState& before, Now now);
+    [[nodiscard]] std::shared_ptr<const logs::TopicState> remake(const catalog::TopicPointer& topic,
+                                                                 const logs::TopicState& before, Now now);
     /// The state of the same topic with its growth watched, whatever its mode.
-    [[nodiscard]] std::shared_ptr<const TopicState> watched(const TopicState& before, Now now);
+    [[nodiscard]] std::shared_ptr<const logs::TopicState> watched(const logs::TopicState& before, Now now);
 
     /// Gives the new partitions of a change their logs. False if a directory is in the way that cannot be moved; nothing is
     /// claimed then.
-    [[nodiscard]] bool claim(const catalog::Effects& effects, const TopicTable& before, ClaimedTopics& claimed, Now now);
+    [[nodiscard]] bool claim(const catalog::Effects& effects, const logs::TopicTable& before, ClaimedTopics& claimed, Now now);
     /// Takes back the logs that `claim` gave, because the change will not happen.
-    void release(ClaimedTopics& claimed, const TopicTable& before);
+    void release(ClaimedTopics& claimed, const logs::TopicTable& before);
 
     // Announces topics that will be deleted. Call this first, then write the record of the deletion. If that is written, call
     // `remove_logs` for each topic; call `conclude_removals` in any case. A start after a crash finishes removals that were
     // announced and recorded.
     void announce_removals(std::span<const TopicId> topics) { logs_.announce_removals(topics); }
     /// Closes the logs, even if other threads hold one. The upkeep thread removes their files later.
-    void remove_logs(const TopicState& topic);
+    void remove_logs(const logs::TopicState& topic);
     void conclude_removals(std::span<const TopicId> topics) { logs_.conclude_removals(topics); }
 
   private:
     void add_steps(logs::TopicState& state) const;
-    [[nodiscard]] StorageResult<void> add_partitions(TopicState& state, const std::shared_ptr<const LogConfig>& log_config);
+    [[nodiscard]] StorageResult<void> add_partitions(logs::TopicState& state, const std::shared_ptr<const LogConfig>& log_config);
 
     const config::CurrentConfig& config_;
     LogDirectory& logs_;

@@ -21,7 +21,7 @@ namespace partita::runtime {
 class AclRules final : public access::Rules {
   public:
     /// `topics` outlives the rules. A catalog must be published before the first question.
-    AclRules(access::StandardSettings settings, const PublishedTopics& topics)
+    AclRules(access::StandardSettings settings, const logs::PublishedTopics& topics)
         : settings_(std::move(settings)), topics_(topics), id_(next_id()) {}
 
     [[nodiscard]] bool allows(const access::Requester& requester, access::Permission permission,
@@ -55,7 +55,7 @@ class AclRules final : public access::Rules {
     }
 
     const access::StandardSettings settings_;
-    const PublishedTopics& topics_;
+    const logs::PublishedTopics& topics_;
     /// Unique among all objects of the process, past ones included.
     const std::uint64_t id_;
 };

@@ -27,7 +27,7 @@ ClientThrottles::ClientThrottles(catalog::QuotaWindows windows)
       rates_{catalog::ClientRates(windows), catalog::ClientRates(windows), catalog::ClientRates(windows),
              catalog::ClientRates(windows)} {}
 
-void ClientThrottles::on_topics_changed(const TopicsChange& change) { follow(change.now.catalog); }
+void ClientThrottles::on_topics_changed(const logs::TopicsChange& change) { follow(change.now.catalog); }
 
 void ClientThrottles::follow(catalog::CatalogPointer catalog) {
     const MutexLock lock(mutex_);

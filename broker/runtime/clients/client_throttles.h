@@ -36,13 +36,13 @@ struct QuotaClient {
 ///
 /// If a call returns a wait, the caller reports it to the client (ThrottleTimeMs). The caller also pauses the connection
 /// (RequestContext::throttle), because the client may not know how to wait.
-class ClientThrottles final : public TopicsListener {
+class ClientThrottles final : public logs::TopicsListener {
   public:
     explicit ClientThrottles(catalog::QuotaWindows windows);
 
     /// Uses the quotas of this catalog from now on. Cheap if they have not changed.
     void follow(catalog::CatalogPointer catalog);
-    void on_topics_changed(const TopicsChange& change) override;
+    void on_topics_changed(const logs::TopicsChange& change) override;
 
     /// True if any client has a quota of that kind.
     [[nodiscard]] bool limits(Throttled what) const { return limited_[static_cast<std::size_t>(what)].is_on(); }

@@ -21,10 +21,11 @@ CoordinatorHost* CoordinatorHosts::find(std::string_view topic) const {
     return found == hosts_.end() ? nullptr : found->second;
 }
 
-std::expected<void, StartError> CoordinatorHosts::load(const TopicTable& table, std::span<const TopicId> removals, Now now) {
+std::expected<void, StartError> CoordinatorHosts::load(const logs::TopicTable& table, std::span<const TopicId> removals,
+                                                       Now now) {
     for (const auto& [kind, host] : hosts_) {
         const std::string_view name = catalog::topic_of(kind).name;
-        const TopicState* topic = table.find(name);
+        const logs::TopicState* topic = table.find(name);
         if (topic == nullptr) {
             continue;
         }
@@ -47,7 +48,7 @@ std::expected<void, StartError> CoordinatorHosts::load(const TopicTable& table, 
     return {};
 }
 
-void CoordinatorHosts::on_topics_changed(const TopicsChange& change) {
+void CoordinatorHosts::on_topics_changed(const logs::TopicsChange& change) {
     using Kind = catalog::CatalogChange::Kind;
     // Topics of coordinators come first. Otherwise a coordinator that forgets other topics would write to a log that is gone.
     for (const catalog::CatalogChange& one : change.changes) {
@@ -72,7 +73,7 @@ void CoordinatorHosts::forget(const catalog::Topic& topic, Now now) {
     }
 }
 
-void CoordinatorHosts::serve(const TopicState& topic, Now now) {
+void CoordinatorHosts::serve(const logs::TopicState& topic, Now now) {
     for (const auto& [kind, host] : hosts_) {
         if (catalog::topic_of(kind).name != topic.topic->name) {
             continue;
@@ -86,7 +87,7 @@ void CoordinatorHosts::serve(const TopicState& topic, Now now) {
     }
 }
 
-void CoordinatorHosts::topic_deleted(const catalog::Topic& topic, Turn* turn, Now now) {
+void CoordinatorHosts::topic_deleted(const catalog::Topic& topic, logs::Turn* turn, Now now) {
     for (const auto& [kind, host] : hosts_) {
         if (catalog::topic_of(kind).name != topic.name) {
             host->topic_deleted(turn, {.name = topic.name, .topic_id = topic.id}, now);

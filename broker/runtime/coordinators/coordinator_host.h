@@ -37,7 +37,7 @@ class CoordinatorHost {
 
     /// Sets up one shard for each partition of the topic, for `load` or `serve`. Called when the topic exists, and again when it
     /// was deleted and recreated. False if the recreated topic has another number of partitions: that needs a restart.
-    [[nodiscard]] virtual bool attach(std::span<const std::shared_ptr<Partition>> partitions) = 0;
+    [[nodiscard]] virtual bool attach(std::span<const std::shared_ptr<logs::Partition>> partitions) = 0;
     /// Rebuilds all shards from checkpoint and log. Blocks on the disk; for the start.
     [[nodiscard]] virtual StorageResult<void> load(Now now) = 0;
     /// Serves a topic that was created just now and has no checkpoint. Shards with empty logs begin at once. A shard with records
@@ -62,15 +62,15 @@ class CoordinatorHost {
     /// Appends transaction markers to the log of this partition, in order and by one write, and tells the partition's core which
     /// transactions ended. It holds the shard's lock, so that the core sees markers and records in the order of the log.
     /// `errors`, one per marker, gets the outcomes as in OutwardWriteOutcome. The caller must notify the partition's readers.
-    virtual void write_markers(const Partition& partition, std::span<const coordination::OutwardWrite> markers, TimestampMs now,
-                               std::span<ErrorCode> errors) = 0;
+    virtual void write_markers(const logs::Partition& partition, std::span<const coordination::OutwardWrite> markers,
+                               TimestampMs now, std::span<ErrorCode> errors) = 0;
     /// Answers all waiting requests with NOT_COORDINATOR, at shutdown.
     virtual void fail_waiting(logs::Turn& turn) = 0;
 };
 
 /// The coordinators of a broker, by kind and so by topic (topics/internal_topics.h). It also tells them when topics come and go.
 /// It is filled while the broker is made; afterwards any thread may read it.
-class CoordinatorHosts final : public TopicsListener {
+class CoordinatorHosts final : public logs::TopicsListener {
   public:
     void add(catalog::CoordinatorKind kind, CoordinatorHost& host) { hosts_.emplace_back(kind, &host); }
 
@@ -85,10 +85,10 @@ class CoordinatorHosts final : public TopicsListener {
     ///
     /// `removals` were announced and may have been deleted. The process may have died after it wrote a deletion and before it
     /// told the coordinators.
-    [[nodiscard]] std::expected<void, StartError> load(const TopicTable& table, std::span<const TopicId> removals, Now now);
+    [[nodiscard]] std::expected<void, StartError> load(const logs::TopicTable& table, std::span<const TopicId> removals, Now now);
     /// Makes the coordinators of a deleted topic forget everything, before any coordinator hears which other topics the same
     /// change deleted. Lets the coordinators of a created topic serve it.
-    void on_topics_changed(const TopicsChange& change) override;
+    void on_topics_changed(const logs::TopicsChange& change) override;
 
   private:
     void serve(const logs::TopicState& topic, Now now);

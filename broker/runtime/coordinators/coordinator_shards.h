@@ -67,19 +67,19 @@ class CoordinatorShards : public CoordinatorHost {
     };
 
     // CoordinatorHost
-    [[nodiscard]] bool attach(std::span<const std::shared_ptr<Partition>> partitions) override;
+    [[nodiscard]] bool attach(std::span<const std::shared_ptr<logs::Partition>> partitions) override;
     [[nodiscard]] StorageResult<void> load(Now now) override;
     void serve(Now now) override;
     void forget_all(Now now) override;
     void detach() override;
     [[nodiscard]] bool is_attached() const override { return attached_.load(std::memory_order_acquire); }
     [[nodiscard]] bool rebuild_lost() override;
-    void topic_deleted(Turn* turn, const coordination::TopicDeleted& event, Now now) override;
-    void tick(Turn& turn, Now now) override;
+    void topic_deleted(logs::Turn* turn, const coordination::TopicDeleted& event, Now now) override;
+    void tick(logs::Turn& turn, Now now) override;
     [[nodiscard]] std::optional<Instant> next_deadline() const override;
-    void write_markers(const Partition& partition, std::span<const coordination::OutwardWrite> markers, TimestampMs now,
+    void write_markers(const logs::Partition& partition, std::span<const coordination::OutwardWrite> markers, TimestampMs now,
                        std::span<ErrorCode> errors) override;
-    void fail_waiting(Turn& turn) override;
+    void fail_waiting(logs::Turn& turn) override;
 
     /// False while a shard waits for its rebuild. Answers about all shards may then be incomplete.
     [[nodiscard]] bool is_complete() const { return rebuilding_.load(std::memory_order_acquire) == 0; }
@@ -90,12 +90,12 @@ class CoordinatorShards : public CoordinatorHost {
     /// delivered to `call.target` when it is ready, maybe before this returns. `call` holds what the caller's protocol needs for
     /// that, at most `kCallBytesMax` bytes. Allowed only while the coordinators are attached (`is_attached`).
     template <auto encode, class Call, class Command>
-    void execute(Turn& turn, std::string_view key, const Call& call, Command command);
+    void execute(logs::Turn& turn, std::string_view key, const Call& call, Command command);
 
     /// Runs a command that is answered within this call, and returns the answer once it is durable. Empty if it could not be
     /// persisted or the coordinators are not attached; the caller then answers NOT_COORDINATOR.
     template <class Command>
-    [[nodiscard]] std::optional<typename Command::Result> ask(Turn& turn, std::string_view key, Command command) {
+    [[nodiscard]] std::optional<typename Command::Result> ask(logs::Turn& turn, std::string_view key, Command command) {
         if (!is_attached()) {
             return std::nullopt;
         }
@@ -103,11 +103,11 @@ class CoordinatorShards : public CoordinatorHost {
     }
     /// Like `ask`, but first `look` sees the core as it was just before the command.
     template <class Command, class Look>
-    [[nodiscard]] std::optional<typename Command::Result> look_and_ask(Turn& turn, std::string_view key, Look&& look,
+    [[nodiscard]] std::optional<typename Command::Result> look_and_ask(logs::Turn& turn, std::string_view key, Look&& look,
                                                                        Command command);
     /// Like `ask`, for a shard by its number; for requests that go to all shards.
     template <class Command>
-    [[nodiscard]] std::optional<typename Command::Result> ask_shard(Turn& turn, std::size_t shard, Command command) {
+    [[nodiscard]] std::optional<typename Command::Result> ask_shard(logs::Turn& turn, std::size_t shard, Command command) {
         return ask_in(*shards_[shard], turn, [](const Core&) {}, std::move(command));
     }
 
@@ -119,7 +119,7 @@ class CoordinatorShards : public CoordinatorHost {
     // The hooks of a kind. All but make_core do nothing by default. They run with the shard's lock held unless stated otherwise.
 
     /// Makes an empty core for this partition. The rebuilding thread also calls this without a lock.
-    [[nodiscard]] virtual std::unique_ptr<Core> make_core(const Partition& partition) = 0;
+    [[nodiscard]] virtual std::unique_ptr<Core> make_core(const logs::Partition& partition) = 0;
     /// Called after a rebuild: gives the core the decisions of the broker that it missed.
     virtual void bring_up_to_date(Core& /*core*/) {}
     /// These records are in the log; the replies that depend on them have not left yet.
@@ -147,7 +147,7 @@ class CoordinatorShards : public CoordinatorHost {
 
         Mutex mutex;
         std::unique_ptr<Core> core GUARDED_BY(mutex);
-        std::shared_ptr<Partition> partition GUARDED_BY(mutex);
+        std::shared_ptr<logs::Partition> partition GUARDED_BY(mutex);
         typename Core::Effects effects GUARDED_BY(mutex);
         std::unordered_map<std::uint64_t, Waiting> waiting GUARDED_BY(mutex);
         State state GUARDED_BY(mutex) = State::gone;
@@ -175,12 +175,12 @@ class CoordinatorShards : public CoordinatorHost {
     }
     /// Runs the shard's due timers. Code that brings a command calls this first: on a busy machine, requests may be served before
     /// the first reactor runs its timers. The command must not find an expired member or transaction alive.
-    void run_due_timers(Shard& shard, Turn& turn) REQUIRES(shard.mutex);
+    void run_due_timers(Shard& shard, logs::Turn& turn) REQUIRES(shard.mutex);
     /// For commands without replies: persists their effects. If that fails, it discards the shard's memory and returns false.
-    [[nodiscard]] bool settle_records(Shard& shard, Turn* turn, Now now) REQUIRES(shard.mutex);
+    [[nodiscard]] bool settle_records(Shard& shard, logs::Turn* turn, Now now) REQUIRES(shard.mutex);
     /// Like `ask`, for callers that hold the shard's lock.
     template <class Command>
-    [[nodiscard]] std::optional<typename Command::Result> ask_locked(Shard& shard, Turn& turn, Command command)
+    [[nodiscard]] std::optional<typename Command::Result> ask_locked(Shard& shard, logs::Turn& turn, Command command)
         REQUIRES(shard.mutex);
 
   private:
@@ -189,7 +189,7 @@ class CoordinatorShards : public CoordinatorHost {
 
     [[nodiscard]] ReplyToken new_token() { return {next_token_.fetch_add(1, std::memory_order_relaxed)}; }
     template <class Look, class Command>
-    [[nodiscard]] std::optional<typename Command::Result> ask_in(Shard& shard, Turn& turn, Look&& look, Command command)
+    [[nodiscard]] std::optional<typename Command::Result> ask_in(Shard& shard, logs::Turn& turn, Look&& look, Command command)
         EXCLUDES(shard.mutex);
     /// Decodes a record of the log for `replay`; empty if the record has no effect.
     [[nodiscard]] static std::expected<std::optional<typename Core::Record>, DecodeError> read(const KeyedRecord& persisted,
@@ -197,16 +197,16 @@ class CoordinatorShards : public CoordinatorHost {
     [[nodiscard]] AppendContext append_context(const Shard& shard, Now now) const REQUIRES(shard.mutex);
     /// Makes a core from the log of the partition. Leaves out unreadable records and reports them. Reads the disk and takes no
     /// lock.
-    [[nodiscard]] StorageResult<std::unique_ptr<Core>> rebuild(const Partition& partition);
+    [[nodiscard]] StorageResult<std::unique_ptr<Core>> rebuild(const logs::Partition& partition);
     void begin_serving(Shard& shard, std::unique_ptr<Core> core, Now now) REQUIRES(shard.mutex);
     /// Replaces the core by an empty one: the log is gone, or a rebuild will follow.
     void make_empty(Shard& shard, State state, Now now) REQUIRES(shard.mutex);
     void set_state(Shard& shard, State state) REQUIRES(shard.mutex);
     /// Carries out the effects; see there. Returns the result that belongs to `own`, if any, instead of sending it.
-    std::optional<Result> settle(Shard& shard, Turn* turn, Now now, std::optional<ReplyToken> own) REQUIRES(shard.mutex);
-    [[nodiscard]] std::vector<coordination::OutwardWriteOutcome> carry_out_writes(Shard& shard, Turn* turn, Now now)
+    std::optional<Result> settle(Shard& shard, logs::Turn* turn, Now now, std::optional<ReplyToken> own) REQUIRES(shard.mutex);
+    [[nodiscard]] std::vector<coordination::OutwardWriteOutcome> carry_out_writes(Shard& shard, logs::Turn* turn, Now now)
         REQUIRES(shard.mutex);
-    [[nodiscard]] bool persist(Shard& shard, Turn* turn, Now now) REQUIRES(shard.mutex);
+    [[nodiscard]] bool persist(Shard& shard, logs::Turn* turn, Now now) REQUIRES(shard.mutex);
     void throw_away(Shard& shard, Now now) REQUIRES(shard.mutex);
     /// Answers all waiting requests with NOT_COORDINATOR.
     void turn_away(Shard& shard) REQUIRES(shard.mutex);
@@ -224,7 +224,7 @@ class CoordinatorShards : public CoordinatorHost {
 
 template <coordination::CoordinatorCore Core>
 template <auto encode, class Call, class Command>
-void CoordinatorShards<Core>::execute(Turn& turn, std::string_view key, const Call& call, Command command) {
+void CoordinatorShards<Core>::execute(logs::Turn& turn, std::string_view key, const Call& call, Command command) {
     Shard& shard = *shards_[shard_of(key)];
     const MutexLock lock(shard.mutex);
     run_due_timers(shard, turn);
@@ -238,7 +238,7 @@ void CoordinatorShards<Core>::execute(Turn& turn, std::string_view key, const Ca
 
 template <coordination::CoordinatorCore Core>
 template <class Command, class Look>
-std::optional<typename Command::Result> CoordinatorShards<Core>::look_and_ask(Turn& turn, std::string_view key, Look&& look,
+std::optional<typename Command::Result> CoordinatorShards<Core>::look_and_ask(logs::Turn& turn, std::string_view key, Look&& look,
                                                                               Command command) {
     if (!is_attached()) {
         return std::nullopt;
@@ -248,7 +248,8 @@ std::optional<typename Command::Result> CoordinatorShards<Core>::look_and_ask(Tu
 
 template <coordination::CoordinatorCore Core>
 template <class Look, class Command>
-std::optional<typename Command::Result> CoordinatorShards<Core>::ask_in(Shard& shard, Turn& turn, Look&& look, Command command) {
+std::optional<typename Command::Result> CoordinatorShards<Core>::ask_in(Shard& shard, logs::Turn& turn, Look&& look,
+                                                                        Command command) {
     const MutexLock lock(shard.mutex);
     run_due_timers(shard, turn);
     look(std::as_const(*shard.core));
@@ -257,7 +258,7 @@ std::optional<typename Command::Result> CoordinatorShards<Core>::ask_in(Shard& s
 
 template <coordination::CoordinatorCore Core>
 template <class Command>
-std::optional<typename Command::Result> CoordinatorShards<Core>::ask_locked(Shard& shard, Turn& turn, Command command) {
+std::optional<typename Command::Result> CoordinatorShards<Core>::ask_locked(Shard& shard, logs::Turn& turn, Command command) {
     command.reply_to = new_token();
     shard.core->decide(command, turn.now(), shard.effects);
     std::optional<Result> result = settle(shard, &turn, turn.now(), command.reply_to);

@@ -32,7 +32,7 @@ struct CoordinatorBatchMemory {
 };
 
 template <coordination::CoordinatorCore Core>
-bool CoordinatorShards<Core>::attach(std::span<const std::shared_ptr<Partition>> partitions) {
+bool CoordinatorShards<Core>::attach(std::span<const std::shared_ptr<logs::Partition>> partitions) {
     PARTITA_ASSERT(!is_attached(), "the topic of coordinators is set up once in its life");
     if (!shards_.empty()) {
         // Keep the shards: a thread may still use them because it has not seen that they were detached.
@@ -46,7 +46,7 @@ bool CoordinatorShards<Core>::attach(std::span<const std::shared_ptr<Partition>>
         }
         return true;
     }
-    for (const std::shared_ptr<Partition>& partition : partitions) {
+    for (const std::shared_ptr<logs::Partition>& partition : partitions) {
         auto shard = std::make_unique<Shard>(rank_);
         {
             const MutexLock lock(shard->mutex);
@@ -78,7 +78,7 @@ void CoordinatorShards<Core>::forget_all(Now now) {
 template <coordination::CoordinatorCore Core>
 StorageResult<void> CoordinatorShards<Core>::load(Now now) {
     for (const std::unique_ptr<Shard>& shard : shards_) {
-        std::shared_ptr<Partition> partition;
+        std::shared_ptr<logs::Partition> partition;
         {
             const MutexLock lock(shard->mutex);
             partition = shard->partition;
@@ -112,7 +112,7 @@ bool CoordinatorShards<Core>::rebuild_lost() {
     }
     bool is_done = true;
     for (const std::unique_ptr<Shard>& shard : shards_) {
-        std::shared_ptr<Partition> partition;
+        std::shared_ptr<logs::Partition> partition;
         {
             const MutexLock lock(shard->mutex);
             if (shard->state != State::rebuilding) {
@@ -153,10 +153,10 @@ std::expected<std::optional<typename Core::Record>, DecodeError> CoordinatorShar
 }
 
 template <coordination::CoordinatorCore Core>
-StorageResult<std::unique_ptr<Core>> CoordinatorShards<Core>::rebuild(const Partition& partition) {
+StorageResult<std::unique_ptr<Core>> CoordinatorShards<Core>::rebuild(const logs::Partition& partition) {
     std::unique_ptr<Core> core = make_core(partition);
     Arena arena;
-    UnreadableRecords unreadable;
+    logs::UnreadableRecords unreadable;
     const auto visit = [&](const KeyedRecord& persisted) -> StorageResult<void> {
         arena.reset();
         const auto record = read(persisted, arena);
@@ -170,8 +170,8 @@ StorageResult<std::unique_ptr<Core>> CoordinatorShards<Core>::rebuild(const Part
         return {};
     };
     PARTITA_TRY_ASSIGN(const auto replayed, replay_keyed_log(*partition.log, around_.store, visit));
-    report_rewound_checkpoint(*partition.log, replayed.rewound_records);
-    report_unreadable_records(*partition.log, unreadable);
+    logs::report_rewound_checkpoint(*partition.log, replayed.rewound_records);
+    logs::report_unreadable_records(*partition.log, unreadable);
     return core;
 }
 
@@ -215,7 +215,7 @@ void CoordinatorShards<Core>::set_state(Shard& shard, State state) {
 }
 
 template <coordination::CoordinatorCore Core>
-void CoordinatorShards<Core>::topic_deleted(Turn* turn, const coordination::TopicDeleted& event, Now now) {
+void CoordinatorShards<Core>::topic_deleted(logs::Turn* turn, const coordination::TopicDeleted& event, Now now) {
     if (!is_attached()) {
         return;
     }
@@ -234,7 +234,7 @@ void CoordinatorShards<Core>::topic_deleted(Turn* turn, const coordination::Topi
 }
 
 template <coordination::CoordinatorCore Core>
-void CoordinatorShards<Core>::tick(Turn& turn, Now now) {
+void CoordinatorShards<Core>::tick(logs::Turn& turn, Now now) {
     if (!is_attached()) {
         return;
     }
@@ -249,7 +249,7 @@ void CoordinatorShards<Core>::tick(Turn& turn, Now now) {
 }
 
 template <coordination::CoordinatorCore Core>
-void CoordinatorShards<Core>::run_due_timers(Shard& shard, Turn& turn) {
+void CoordinatorShards<Core>::run_due_timers(Shard& shard, logs::Turn& turn) {
     if (shard.deadline_ms.load(std::memory_order_relaxed) > turn.now().monotonic.value) {
         return;
     }
@@ -273,7 +273,7 @@ std::optional<Instant> CoordinatorShards<Core>::next_deadline() const {
 }
 
 template <coordination::CoordinatorCore Core>
-void CoordinatorShards<Core>::fail_waiting(Turn& turn) {
+void CoordinatorShards<Core>::fail_waiting(logs::Turn& turn) {
     if (!is_attached()) {
         return;
     }
@@ -285,7 +285,7 @@ void CoordinatorShards<Core>::fail_waiting(Turn& turn) {
 }
 
 template <coordination::CoordinatorCore Core>
-bool CoordinatorShards<Core>::settle_records(Shard& shard, Turn* turn, Now now) {
+bool CoordinatorShards<Core>::settle_records(Shard& shard, logs::Turn* turn, Now now) {
     PARTITA_ASSERT(shard.effects.replies.empty() && shard.effects.writes.empty(), "nothing but records is settled here");
     const bool persisted = shard.state != State::rebuilding && (shard.effects.records.empty() || persist(shard, turn, now));
     if (!persisted) {
@@ -297,7 +297,7 @@ bool CoordinatorShards<Core>::settle_records(Shard& shard, Turn* turn, Now now) 
 }
 
 template <coordination::CoordinatorCore Core>
-std::optional<typename Core::Result> CoordinatorShards<Core>::settle(Shard& shard, Turn* turn, Now now,
+std::optional<typename Core::Result> CoordinatorShards<Core>::settle(Shard& shard, logs::Turn* turn, Now now,
                                                                      std::optional<ReplyToken> own) {
     std::optional<Result> result;
     // At most twice: a core that hears of its writes may ask for effects, but not for more writes.
@@ -332,7 +332,8 @@ std::optional<typename Core::Result> CoordinatorShards<Core>::settle(Shard& shar
 }
 
 template <coordination::CoordinatorCore Core>
-std::vector<coordination::OutwardWriteOutcome> CoordinatorShards<Core>::carry_out_writes(Shard& shard, Turn* turn, Now now) {
+std::vector<coordination::OutwardWriteOutcome> CoordinatorShards<Core>::carry_out_writes(Shard& shard, logs::Turn* turn,
+                                                                                         Now now) {
     PARTITA_ASSERT(coordination::WritesOutward<Core> && around_.outward_writes != nullptr,
                    "only a core that hears what became of its writes asks for some");
     PARTITA_ASSERT(shard.effects.writes.size() <= coordination::kOutwardWritesMax, "a core asks for so many writes at once");
@@ -343,7 +344,7 @@ std::vector<coordination::OutwardWriteOutcome> CoordinatorShards<Core>::carry_ou
 }
 
 template <coordination::CoordinatorCore Core>
-bool CoordinatorShards<Core>::persist(Shard& shard, Turn* turn, Now now) {
+bool CoordinatorShards<Core>::persist(Shard& shard, logs::Turn* turn, Now now) {
     // One per thread and not per shard: the memory written last is still in the processor's cache.
     thread_local CoordinatorBatchMemory memory;
     if (shard.state != State::serving) {
@@ -399,7 +400,7 @@ AppendContext CoordinatorShards<Core>::append_context(const Shard& shard, Now no
 }
 
 template <coordination::CoordinatorCore Core>
-void CoordinatorShards<Core>::write_markers(const Partition& partition, std::span<const coordination::OutwardWrite> markers,
+void CoordinatorShards<Core>::write_markers(const logs::Partition& partition, std::span<const coordination::OutwardWrite> markers,
                                             TimestampMs now, std::span<ErrorCode> errors) {
     if constexpr (coordination::TakesPartInTransactions<Core>) {
         const auto index = static_cast<std::size_t>(markers.front().partition.value);

@@ -10,7 +10,7 @@ namespace partita::runtime {
 /// Runs the timers of all coordinators at the end of the first reactor's turns.
 class CoordinatorTimers final : public TurnParticipant {
   public:
-    CoordinatorTimers(const CoordinatorHosts& coordinators, Turn& turn) : coordinators_(coordinators), turn_(turn) {}
+    CoordinatorTimers(const CoordinatorHosts& coordinators, logs::Turn& turn) : coordinators_(coordinators), turn_(turn) {}
 
     void end_turn(Now now) override {
         for (const auto& [kind, host] : coordinators_.all()) {
@@ -31,7 +31,7 @@ class CoordinatorTimers final : public TurnParticipant {
 
   private:
     const CoordinatorHosts& coordinators_;
-    Turn& turn_;
+    logs::Turn& turn_;
 };
 
 }  // namespace partita::runtime

@@ -56,9 +56,9 @@ groups::ConsumerGroupOverrides GroupCluster::overrides(std::string_view group_id
             .assignment_interval_ms = number(configs, "consumer.assignment.interval.ms")};
 }
 
-GroupCluster::VisibleCounts hidden_from_consumers(const TopicTable& table) {
+GroupCluster::VisibleCounts hidden_from_consumers(const logs::TopicTable& table) {
     GroupCluster::VisibleCounts visible;
-    table.for_each([&](const TopicState& state) {
+    table.for_each([&](const logs::TopicState& state) {
         if (state.config->visibility_consumers_delay_ms == config::kUntilReleased && !state.topic->expansions.empty()) {
             visible.emplace(state.topic->id, state.topic->expansions.front()->old_partition_count);
         }
@@ -66,12 +66,12 @@ GroupCluster::VisibleCounts hidden_from_consumers(const TopicTable& table) {
     return visible;
 }
 
-void GroupUpdates::begin(const TopicTable& table) {
+void GroupUpdates::begin(const logs::TopicTable& table) {
     groups_.reconfigure(group_settings(*config_.get()));
     tell(table, true);
 }
 
-void GroupUpdates::on_topics_changed(const TopicsChange& change) {
+void GroupUpdates::on_topics_changed(const logs::TopicsChange& change) {
     // The broker keeps more about a topic than the catalog does. Groups do not see that part.
     if (change.now.catalog == change.before.catalog) {
         return;
@@ -89,7 +89,7 @@ void GroupUpdates::on_topics_changed(const TopicsChange& change) {
     tell(change.now, has_new_topics);
 }
 
-void GroupUpdates::tell(const TopicTable& table, bool has_new_topics) {
+void GroupUpdates::tell(const logs::TopicTable& table, bool has_new_topics) {
     groups_.cluster_changed(
         std::make_shared<GroupCluster>(table.catalog, config_->broker_rack.value_or(""), hidden_from_consumers(table)),
         has_new_topics);

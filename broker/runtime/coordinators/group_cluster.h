@@ -44,19 +44,19 @@ class GroupCluster final : public groups::ClusterView {
 class GroupShards;
 
 /// How many partitions consumers see, for topics whose newest partitions stay hidden until released.
-[[nodiscard]] GroupCluster::VisibleCounts hidden_from_consumers(const TopicTable& table);
+[[nodiscard]] GroupCluster::VisibleCounts hidden_from_consumers(const logs::TopicTable& table);
 
 /// Tells the group coordinators about changed topics and settings.
-class GroupUpdates final : public TopicsListener {
+class GroupUpdates final : public logs::TopicsListener {
   public:
     GroupUpdates(GroupShards& groups, const config::CurrentConfig& config) : groups_(groups), config_(config) {}
 
     /// Called at the start, before groups are loaded.
-    void begin(const TopicTable& table);
-    void on_topics_changed(const TopicsChange& change) override;
+    void begin(const logs::TopicTable& table);
+    void on_topics_changed(const logs::TopicsChange& change) override;
 
   private:
-    void tell(const TopicTable& table, bool has_new_topics);
+    void tell(const logs::TopicTable& table, bool has_new_topics);
 
     GroupShards& groups_;
     const config::CurrentConfig& config_;

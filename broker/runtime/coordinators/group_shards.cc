@@ -19,7 +19,7 @@ namespace partita::runtime {
 
 template class CoordinatorShards<groups::GroupCoordinator>;
 
-std::unique_ptr<groups::GroupCoordinator> GroupShards::make_core(const Partition& /*partition*/) {
+std::unique_ptr<groups::GroupCoordinator> GroupShards::make_core(const logs::Partition& /*partition*/) {
     const MutexLock lock(settings_mutex_);
     auto coordinator = std::make_unique<groups::GroupCoordinator>(config_);
     if (cluster_) {
@@ -96,7 +96,7 @@ std::optional<TransactionVerification> GroupShards::begin_verification(std::stri
 }
 
 std::optional<groups::OffsetCommitResult> GroupShards::commit_in_transaction(
-    Turn& turn, const groups::TransactionalOffsetCommit& command, std::optional<TransactionVerification> verification) {
+    logs::Turn& turn, const groups::TransactionalOffsetCommit& command, std::optional<TransactionVerification> verification) {
     if (!is_attached()) {
         return std::nullopt;
     }
@@ -250,7 +250,7 @@ void GroupShards::note_late_reading(std::string_view group_id, std::string_view 
 }
 
 template <class Change>
-bool GroupShards::change_offsets(Turn* turn, std::span<const std::string> group_ids, Now now, Change change) {
+bool GroupShards::change_offsets(logs::Turn* turn, std::span<const std::string> group_ids, Now now, Change change) {
     std::vector<std::vector<std::string_view>> by_shard(shards().size());
     for (const std::string& group_id : group_ids) {
         by_shard[shard_of(group_id)].push_back(group_id);
@@ -270,7 +270,7 @@ bool GroupShards::change_offsets(Turn* turn, std::span<const std::string> group_
     return true;
 }
 
-bool GroupShards::seed_offsets(Turn* turn, std::span<const std::string> group_ids, groups::SeedOffsets seeds, Now now) {
+bool GroupShards::seed_offsets(logs::Turn* turn, std::span<const std::string> group_ids, groups::SeedOffsets seeds, Now now) {
     if (!is_attached()) {
         return group_ids.empty();
     }
@@ -291,7 +291,7 @@ StorageResult<void> GroupShards::sync(std::span<const std::string> group_ids) {
     }
     for (const std::size_t place : places) {
         Shard& shard = *shards()[place];
-        std::shared_ptr<Partition> partition;
+        std::shared_ptr<logs::Partition> partition;
         {
             const MutexLock lock(shard.mutex);
             partition = shard.partition;
@@ -304,7 +304,7 @@ StorageResult<void> GroupShards::sync(std::span<const std::string> group_ids) {
     return {};
 }
 
-std::optional<std::size_t> GroupShards::remove_seeds(Turn* turn, std::span<const std::string> group_ids,
+std::optional<std::size_t> GroupShards::remove_seeds(logs::Turn* turn, std::span<const std::string> group_ids,
                                                      groups::SeedOffsets seeds, Now now) {
     std::size_t removed = 0;
     if (!is_attached()) {

@@ -69,7 +69,7 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
     /// Like `ask`. If the log refuses the commit (a fenced epoch, an outdated verification), that error applies to the whole
     /// answer, and nothing has happened. For `verification` see AppendContext.
     [[nodiscard]] std::optional<groups::OffsetCommitResult> commit_in_transaction(
-        Turn& turn, const groups::TransactionalOffsetCommit& command, std::optional<TransactionVerification> verification);
+        logs::Turn& turn, const groups::TransactionalOffsetCommit& command, std::optional<TransactionVerification> verification);
 
     // Queries and seeds for expansions; see broker/groups/topic_readers.h --------------------------------
 
@@ -104,9 +104,9 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
                            insight::LateReading seen);
     /// Seeds each of the groups and ignores `seeds.group_id`. One write seeds the groups of a shard, up to `kSeedRecordsMax`
     /// records. False if a write failed; other groups may then have been seeded.
-    [[nodiscard]] bool seed_offsets(Turn* turn, std::span<const std::string> group_ids, groups::SeedOffsets seeds, Now now);
+    [[nodiscard]] bool seed_offsets(logs::Turn* turn, std::span<const std::string> group_ids, groups::SeedOffsets seeds, Now now);
     /// Removes the seeds that have not changed since. Empty if a write failed.
-    [[nodiscard]] std::optional<std::size_t> remove_seeds(Turn* turn, std::span<const std::string> group_ids,
+    [[nodiscard]] std::optional<std::size_t> remove_seeds(logs::Turn* turn, std::span<const std::string> group_ids,
                                                           groups::SeedOffsets seeds, Now now);
 
     /// Makes the commits of these groups so far durable, one log after the other. Blocks on the device, without a lock. Errors
@@ -124,7 +124,7 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
     [[nodiscard]] std::size_t group_count();
 
   private:
-    [[nodiscard]] std::unique_ptr<groups::GroupCoordinator> make_core(const Partition& partition) override;
+    [[nodiscard]] std::unique_ptr<groups::GroupCoordinator> make_core(const logs::Partition& partition) override;
     void bring_up_to_date(groups::GroupCoordinator& core) override;
     void on_persisted(std::span<const groups::Record> records) override;
     void end_transaction(groups::GroupCoordinator& core, ProducerId producer_id, bool is_commit) override;
@@ -132,7 +132,7 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
 
     /// Runs `change` for each group, with its shard locked, and persists the effects. False if that failed.
     template <class Change>
-    [[nodiscard]] bool change_offsets(Turn* turn, std::span<const std::string> group_ids, Now now, Change change);
+    [[nodiscard]] bool change_offsets(logs::Turn* turn, std::span<const std::string> group_ids, Now now, Change change);
     [[nodiscard]] std::vector<std::vector<groups::TopicReader>> readers_in(Shard& shard,
                                                                            std::span<groups::TopicQuestion> questions)
         REQUIRES(shard.mutex);

@@ -89,10 +89,11 @@ namespace {
 
 /// Calls `what_is_known` at most once, and only if a transaction is open.
 template <class WhatIsKnown>
-std::size_t end_what_nobody_ends(const TopicTable& table, WhatIsKnown what_is_known, OutwardWrites& writes, Turn* turn, Now now) {
+std::size_t end_what_nobody_ends(const logs::TopicTable& table, WhatIsKnown what_is_known, OutwardWrites& writes,
+                                 logs::Turn* turn, Now now) {
     std::optional<Known> known;
     Markers markers;
-    table.for_each([&](const TopicState& state) {
+    table.for_each([&](const logs::TopicState& state) {
         for (std::size_t index = 0; index < state.partitions.size(); ++index) {
             const PartitionLog& log = *state.partitions[index]->log;
             if (!may_have_open_transactions(log)) {
@@ -132,14 +133,15 @@ std::size_t end_what_nobody_ends(const TopicTable& table, WhatIsKnown what_is_kn
 
 }  // namespace
 
-std::size_t end_hanging_transactions(const TopicTable& table, TransactionShards& transactions, OutwardWrites& writes, Now now) {
+std::size_t end_hanging_transactions(const logs::TopicTable& table, TransactionShards& transactions, OutwardWrites& writes,
+                                     Now now) {
     if (!transactions.is_attached() || !transactions.is_complete()) {
         return 0;
     }
     return end_what_nobody_ends(table, [&] { return transactions.by_producer(); }, writes, nullptr, now);
 }
 
-void OrphanedTransactions::on_topics_changed(const TopicsChange& change) {
+void OrphanedTransactions::on_topics_changed(const logs::TopicsChange& change) {
     const std::string_view name = catalog::topic_of(catalog::CoordinatorKind::transactions).name;
     const bool is_theirs = std::ranges::any_of(change.changes, [name](const catalog::CatalogChange& one) {
         return one.kind == catalog::CatalogChange::Kind::topic_deleted && one.before->name == name;
@@ -151,13 +153,14 @@ void OrphanedTransactions::on_topics_changed(const TopicsChange& change) {
     (void)end_what_nobody_ends(change.now, [] { return Known(); }, writes_, change.turn, change.time);
 }
 
-std::map<ProducerId, ProducerEpoch> epochs_in_logs(const TopicTable& table, const std::unordered_set<std::int64_t>& producers) {
+std::map<ProducerId, ProducerEpoch> epochs_in_logs(const logs::TopicTable& table,
+                                                   const std::unordered_set<std::int64_t>& producers) {
     std::map<ProducerId, ProducerEpoch> highest;
     if (producers.empty()) {
         return highest;
     }
-    table.for_each([&](const TopicState& state) {
-        for (const std::shared_ptr<Partition>& partition : state.partitions) {
+    table.for_each([&](const logs::TopicState& state) {
+        for (const std::shared_ptr<logs::Partition>& partition : state.partitions) {
             if (!partition->log->has_files()) {
                 continue;
             }

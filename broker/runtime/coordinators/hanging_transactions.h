@@ -31,10 +31,10 @@ std::size_t end_hanging_transactions(const logs::TopicTable& table, TransactionS
 
 /// Aborts the open transactions in partitions when the coordinators' topic was deleted, because their state is gone and nothing
 /// else would end them. It is the last listener, so that no coordinator decides anything after it.
-class OrphanedTransactions final : public TopicsListener {
+class OrphanedTransactions final : public logs::TopicsListener {
   public:
     explicit OrphanedTransactions(OutwardWrites& writes) : writes_(writes) {}
-    void on_topics_changed(const TopicsChange& change) override;
+    void on_topics_changed(const logs::TopicsChange& change) override;
 
   private:
     OutwardWrites& writes_;

@@ -27,8 +27,8 @@ struct Placed {
     fetch::PartitionKey key;
     /// The write's index among all requested writes.
     std::size_t place;
-    const TopicState* topic;
-    Partition* partition;
+    const logs::TopicState* topic;
+    logs::Partition* partition;
 
     friend auto operator<=>(const Placed& left, const Placed& right) {
         return std::pair(left.key, left.place) <=> std::pair(right.key, right.place);
@@ -37,16 +37,16 @@ struct Placed {
 };
 
 /// Groups the writes by partition and keeps their order. `outcomes` gets the errors of writes without a target.
-std::vector<Placed> place(std::span<const OutwardWrite> writes, const TopicTable& table,
+std::vector<Placed> place(std::span<const OutwardWrite> writes, const logs::TopicTable& table,
                           std::span<OutwardWriteOutcome> outcomes) {
     std::vector<Placed> placed;
     placed.reserve(writes.size());
-    const TopicState* topic = nullptr;
+    const logs::TopicState* topic = nullptr;
     for (std::size_t i = 0; i < writes.size(); ++i) {
         if (i == 0 || writes[i].topic != writes[i - 1].topic) {
             topic = table.find(writes[i].topic);
         }
-        Partition* const partition = topic == nullptr ? nullptr : topic->partition(writes[i].partition.value);
+        logs::Partition* const partition = topic == nullptr ? nullptr : topic->partition(writes[i].partition.value);
         if (partition == nullptr) {
             outcomes[i].error = ErrorCode::unknown_topic_or_partition;
         } else {
@@ -62,7 +62,7 @@ std::vector<Placed> place(std::span<const OutwardWrite> writes, const TopicTable
 
 }  // namespace
 
-void append_together(const Partition& partition, std::span<const OutwardWrite> writes, TimestampMs now,
+void append_together(const logs::Partition& partition, std::span<const OutwardWrite> writes, TimestampMs now,
                      std::span<ErrorCode> errors, WriteBreadth breadth) {
     // In most cases this is the single marker of a transaction.
     std::array<StagedAppend, 4> few;
@@ -89,8 +89,9 @@ void append_together(const Partition& partition, std::span<const OutwardWrite> w
     }
 }
 
-std::vector<OutwardWriteOutcome> OutwardWrites::carry_out(std::span<const OutwardWrite> writes, Turn* turn, TimestampMs now) {
-    const std::shared_ptr<const TopicTable> table = topics_.table();
+std::vector<OutwardWriteOutcome> OutwardWrites::carry_out(std::span<const OutwardWrite> writes, logs::Turn* turn,
+                                                          TimestampMs now) {
+    const std::shared_ptr<const logs::TopicTable> table = topics_.table();
     std::vector<OutwardWriteOutcome> outcomes(writes.size());
     for (std::size_t i = 0; i < writes.size(); ++i) {
         outcomes[i].token = writes[i].token;
@@ -129,7 +130,7 @@ std::vector<OutwardWriteOutcome> OutwardWrites::carry_out(std::span<const Outwar
     return outcomes;
 }
 
-void OutwardWrites::tell_readers(Partition& partition, std::size_t bytes, Turn* turn) {
+void OutwardWrites::tell_readers(logs::Partition& partition, std::size_t bytes, logs::Turn* turn) {
     if (turn != nullptr) {
         turn->appended(partition, bytes);
     } else {

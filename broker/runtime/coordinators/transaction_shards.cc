@@ -11,7 +11,7 @@ namespace partita::runtime {
 
 template class CoordinatorShards<transactions::TransactionCoordinator>;
 
-std::unique_ptr<transactions::TransactionCoordinator> TransactionShards::make_core(const Partition& partition) {
+std::unique_ptr<transactions::TransactionCoordinator> TransactionShards::make_core(const logs::Partition& partition) {
     return std::make_unique<transactions::TransactionCoordinator>(config(), partition.leader_epoch().value);
 }
 
@@ -84,12 +84,12 @@ bool TransactionShards::raise_epochs(const std::map<ProducerId, ProducerEpoch>& 
     return is_persisted;
 }
 
-void TransactionUpdates::begin(const TopicTable& table) {
+void TransactionUpdates::begin(const logs::TopicTable& table) {
     transactions_.reconfigure(
         transaction_settings(*config_.get(), catalog::feature_level(*table.catalog, catalog::kTransactionVersion)));
 }
 
-void TransactionUpdates::on_topics_changed(const TopicsChange& change) {
+void TransactionUpdates::on_topics_changed(const logs::TopicsChange& change) {
     if (change.now.catalog->finalized_features() != change.before.catalog->finalized_features()) {
         begin(change.now);
     }

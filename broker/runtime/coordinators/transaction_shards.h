@@ -43,7 +43,7 @@ class TransactionShards final : public CoordinatorShards<transactions::Transacti
     [[nodiscard]] bool raise_epochs(const std::map<ProducerId, ProducerEpoch>& shown, Now now);
 
   private:
-    [[nodiscard]] std::unique_ptr<transactions::TransactionCoordinator> make_core(const Partition& partition) override;
+    [[nodiscard]] std::unique_ptr<transactions::TransactionCoordinator> make_core(const logs::Partition& partition) override;
     void bring_up_to_date(transactions::TransactionCoordinator& core) override;
     void on_persisted(std::span<const transactions::Record> /*records*/) override {}
     void on_replaced() override {}
@@ -54,14 +54,14 @@ class TransactionShards final : public CoordinatorShards<transactions::Transacti
 };
 
 /// Tells the transaction coordinators about changed settings.
-class TransactionUpdates final : public TopicsListener {
+class TransactionUpdates final : public logs::TopicsListener {
   public:
     TransactionUpdates(TransactionShards& transactions, const config::CurrentConfig& config)
         : transactions_(transactions), config_(config) {}
 
     /// Called at the start, before transactions are loaded.
-    void begin(const TopicTable& table);
-    void on_topics_changed(const TopicsChange& change) override;
+    void begin(const logs::TopicTable& table);
+    void on_topics_changed(const logs::TopicsChange& change) override;
 
   private:
     TransactionShards& transactions_;

@@ -25,7 +25,7 @@ void FenceUpkeep::run_due(Now now) {
     // Read the count first: the thread that opens a fence meanwhile counts it.
     const int counted_before = fences_.count();
     int fences = 0;
-    topics_.table()->for_each([&](const TopicState& topic) {
+    topics_.table()->for_each([&](const logs::TopicState& topic) {
         if (topic.expansion) {
             keep_up(topic, now);
             fences += topic.expansion->status().has_fence ? 1 : 0;
@@ -35,7 +35,7 @@ void FenceUpkeep::run_due(Now now) {
     fences_.note_upkeep(fences - counted_before, 0);
 }
 
-void FenceUpkeep::keep_up(const TopicState& topic, Now now) {
+void FenceUpkeep::keep_up(const logs::TopicState& topic, Now now) {
     const TopicId& id = topic.topic->id;
     const TopicExpansion::Upkeep found = topic.expansion->upkeep(topic, now);
     fences_.note_upkeep(0, found.new_timeouts);
@@ -59,7 +59,7 @@ void FenceUpkeep::keep_up(const TopicState& topic, Now now) {
 }
 
 void FenceUpkeep::forget_deleted(Now now) {
-    const std::shared_ptr<const TopicTable> table = topics_.table();
+    const std::shared_ptr<const logs::TopicTable> table = topics_.table();
     std::erase_if(told_, [&](const TopicId& id) {
         const bool is_gone = table->find(id) == nullptr;
         if (is_gone) {
@@ -70,7 +70,7 @@ void FenceUpkeep::forget_deleted(Now now) {
 }
 
 void FenceUpkeep::store_all() {
-    topics_.table()->for_each([&](const TopicState& topic) {
+    topics_.table()->for_each([&](const logs::TopicState& topic) {
         if (const auto fence = topic.expansion ? topic.expansion->encoded_fence() : std::nullopt) {
             // If the fence cannot be stored, `store` logs that, and the next start uses the older one.
             (void)fences_.store(*topic.topic, *fence, true);

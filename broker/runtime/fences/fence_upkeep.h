@@ -33,7 +33,7 @@ class FenceUpkeep final : public UpkeepTask {
     void store_all();
 
   private:
-    void keep_up(const TopicState& topic, Now now);
+    void keep_up(const logs::TopicState& topic, Now now);
     /// Ends the findings about topics that were deleted.
     void forget_deleted(Now now);
 

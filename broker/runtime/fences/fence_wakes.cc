@@ -8,19 +8,19 @@
 
 namespace partita::runtime {
 
-void FenceWakes::on_topics_changed(const TopicsChange& change) {
+void FenceWakes::on_topics_changed(const logs::TopicsChange& change) {
     for (const catalog::CatalogChange& one : change.changes) {
         if (one.kind != catalog::CatalogChange::Kind::topic_reconfigured) {
             continue;
         }
-        const TopicState* state = change.now.find(one.after->id);
+        const logs::TopicState* state = change.now.find(one.after->id);
         if (state->config->nudge != change.before.find(one.after->id)->config->nudge && state->expansion) {
             nudge(*state, change.time);
         }
     }
 }
 
-void FenceWakes::on_markers(const TopicState& topic, PartitionIndex partition) {
+void FenceWakes::on_markers(const logs::TopicState& topic, PartitionIndex partition) {
     if (fences_.count() == 0 || !topic.expansion) {
         return;
     }
@@ -39,30 +39,30 @@ void FenceWakes::identities_changed() {
     if (fences_.count() == 0) {
         return;
     }
-    const std::shared_ptr<const TopicTable> table = topics_.table();
-    table->for_each([&](const TopicState& topic) {
+    const std::shared_ptr<const logs::TopicTable> table = topics_.table();
+    table->for_each([&](const logs::TopicState& topic) {
         if (topic.expansion) {
             wake_held(topic);
         }
     });
 }
 
-void FenceWakes::nudge(const TopicState& topic, Now now) {
+void FenceWakes::nudge(const logs::TopicState& topic, Now now) {
     topic.expansion->nudge(now.monotonic);
     // Waiting fetches see it at once.
     wake_held(topic);
 }
 
 void FenceWakes::wake_held(std::string_view topic) {
-    const std::shared_ptr<const TopicTable> table = topics_.table();
-    const TopicState* state = table->find(topic);
+    const std::shared_ptr<const logs::TopicTable> table = topics_.table();
+    const logs::TopicState* state = table->find(topic);
     if (state != nullptr && state->expansion) {
         wake_held(*state);
     }
 }
 
-void FenceWakes::wake_held(const TopicState& topic) {
-    for (const std::shared_ptr<Partition>& partition : topic.partitions) {
+void FenceWakes::wake_held(const logs::TopicState& topic) {
+    for (const std::shared_ptr<logs::Partition>& partition : topic.partitions) {
         turns_.post_change(*partition);
     }
 }

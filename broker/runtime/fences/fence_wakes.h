@@ -16,7 +16,7 @@ class Turns;
 namespace partita::runtime {
 
 /// Makes the waiting fetches of fenced topics look again after a change that the fence depends on. Thread-safe.
-class FenceWakes final : public CommitListener, public MarkerListener, public IdentityListener, public TopicsListener {
+class FenceWakes final : public CommitListener, public MarkerListener, public IdentityListener, public logs::TopicsListener {
   public:
     FenceWakes(const Fences& fences, const logs::PublishedTopics& topics, logs::Turns& turns)
         : fences_(fences), topics_(topics), turns_(turns) {}
@@ -29,18 +29,18 @@ class FenceWakes final : public CommitListener, public MarkerListener, public Id
     }
     /// Wakes the fetches that wait for what the partition had when they came. After an abort, no records remain there for a group
     /// to commit.
-    void on_markers(const TopicState& topic, PartitionIndex partition) override;
+    void on_markers(const logs::TopicState& topic, PartitionIndex partition) override;
     /// Wakes the fetches held by any fence.
     void identities_changed() override;
     /// Nudges the consumers of topics whose config newly asks for that.
-    void on_topics_changed(const TopicsChange& change) override;
+    void on_topics_changed(const logs::TopicsChange& change) override;
     /// Makes every consumer of the topic refresh its metadata; consumers with a waiting fetch do so at once. The topic must have
     /// a `TopicExpansion`.
-    void nudge(const TopicState& topic, Now now);
+    void nudge(const logs::TopicState& topic, Now now);
 
   private:
     void wake_held(std::string_view topic);
-    void wake_held(const TopicState& topic);
+    void wake_held(const logs::TopicState& topic);
 
     const Fences& fences_;
     const logs::PublishedTopics& topics_;

@@ -46,7 +46,7 @@ void Fences::finish_load() {
     loaded_.clear();
 }
 
-void Fences::open(const TopicState& topic, Now now) {
+void Fences::open(const logs::TopicState& topic, Now now) {
     const catalog::ExpansionEpoch& expansion = *topic.topic->expansions.back();
     if (!topic.expansion || !expansion.circumstances ||
         expansion.circumstances->mode != config::expansion_mode_name(config::ExpansionMode::fenced)) {
@@ -62,11 +62,11 @@ void Fences::open(const TopicState& topic, Now now) {
     upkeep_.data_written();
 }
 
-void Fences::on_topics_changed(const TopicsChange& change) {
+void Fences::on_topics_changed(const logs::TopicsChange& change) {
     using Kind = catalog::CatalogChange::Kind;
     for (const catalog::CatalogChange& one : change.changes) {
         if (one.kind == Kind::topic_deleted) {
-            const TopicState* state = change.before.find(one.before->id);
+            const logs::TopicState* state = change.before.find(one.before->id);
             if (state != nullptr && state->expansion) {
                 remove_stored(one.before->id);
             }

@@ -20,7 +20,7 @@ class UpkeepBell;
 /// wakes the fetches that fences hold, and `FenceUpkeep` keeps the stored fences up to date.
 ///
 /// Thread-safe, with exceptions: `load` and `finish_load` belong to the start, and only the catalog calls `state_for`.
-class Fences final : public TopicsListener {
+class Fences final : public logs::TopicsListener {
   public:
     /// The parts that know the readers of a topic and the clients behind connections.
     struct Readers {
@@ -48,9 +48,9 @@ class Fences final : public TopicsListener {
     // Growing ------------------------------------------------------------------------------------
 
     /// Opens a fence if the record of the topic's last expansion says so. Called before clients see the new partitions.
-    void open(const TopicState& topic, Now now);
+    void open(const logs::TopicState& topic, Now now);
     /// Forgets the fences of deleted topics.
-    void on_topics_changed(const TopicsChange& change) override;
+    void on_topics_changed(const logs::TopicsChange& change) override;
 
     // Keeping ------------------------------------------------------------------------------------
 

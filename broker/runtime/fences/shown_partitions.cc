@@ -20,7 +20,7 @@ void ShownPartitions::note_consumer(const insight::ClientIdentity& client) {
     roles_.note(client).consumes = true;
 }
 
-std::int32_t ShownPartitions::count_for(const TopicState& topic, const insight::ClientIdentity& client,
+std::int32_t ShownPartitions::count_for(const logs::TopicState& topic, const insight::ClientIdentity& client,
                                         const insight::ClientRoles& own, Now now) {
     const std::int32_t true_count = topic.topic->partition_count;
     const insight::VisibilityDelays delays{.producers_ms = topic.config->visibility_producers_delay_ms,

@@ -12,21 +12,21 @@
 namespace partita::runtime {
 namespace {
 
-const PartitionLog& log_of(const TopicState& topic, PartitionIndex partition) {
-    const Partition* state = topic.partition(partition.value);
+const PartitionLog& log_of(const logs::TopicState& topic, PartitionIndex partition) {
+    const logs::Partition* state = topic.partition(partition.value);
     PARTITA_ASSERT(state != nullptr, "a fence knows only partitions that there are");
     return *state->log;
 }
 
 }  // namespace
 
-insight::FenceSettings TopicExpansion::fence_settings(const TopicState& topic) const {
+insight::FenceSettings TopicExpansion::fence_settings(const logs::TopicState& topic) const {
     return {.timeout_ms = topic.config->expansion_fence_timeout_ms,
             .window_ms = topic.config->expansion_window_ms,
             .longest_transaction_ms = longest_transaction_ms_};
 }
 
-TopicExpansion::Wrote& TopicExpansion::note_producer(const TopicState& topic, const insight::ProducerInstance& instance,
+TopicExpansion::Wrote& TopicExpansion::note_producer(const logs::TopicState& topic, const insight::ProducerInstance& instance,
                                                      const Producer& producer, Instant now) {
     if (Wrote* known = producers_.find(instance); known == nullptr && producers_.is_full()) {
         // The producer that makes room wrote until then, and is forgotten now.
@@ -45,7 +45,7 @@ TopicExpansion::Wrote& TopicExpansion::note_producer(const TopicState& topic, co
     return wrote;
 }
 
-void TopicExpansion::on_produce(const TopicState& topic, PartitionIndex partition, const Producer& producer, Now now) {
+void TopicExpansion::on_produce(const logs::TopicState& topic, PartitionIndex partition, const Producer& producer, Now now) {
     const MutexLock lock(mutex_);
     const auto instance = insight::ProducerInstance::of(producer.producer_id, producer.connection);
     const Wrote& wrote = note_producer(topic, instance, producer, now.monotonic);
@@ -79,8 +79,8 @@ void TopicExpansion::on_connection_closed(insight::ConnectionId connection) {
     }
 }
 
-TopicExpansion::FetchVerdict TopicExpansion::on_fetch(const TopicState& topic, PartitionIndex partition, const Reader& reader,
-                                                      Offset fetch_offset, Offset end, Now now) {
+TopicExpansion::FetchVerdict TopicExpansion::on_fetch(const logs::TopicState& topic, PartitionIndex partition,
+                                                      const Reader& reader, Offset fetch_offset, Offset end, Now now) {
     const MutexLock lock(mutex_);
     if (nudge_end_ && now.monotonic < *nudge_end_ && nudged_.size() < kNudgedMax && nudged_.insert(reader.connection).second) {
         return {.error = ErrorCode::not_leader_or_follower};
@@ -102,8 +102,8 @@ TopicExpansion::FetchVerdict TopicExpansion::on_fetch(const TopicState& topic, P
     return {};
 }
 
-FenceReaders::Judgement TopicExpansion::judge_reader(const TopicState& topic, PartitionIndex partition, const Reader& reader,
-                                                     Instant now) {
+FenceReaders::Judgement TopicExpansion::judge_reader(const logs::TopicState& topic, PartitionIndex partition,
+                                                     const Reader& reader, Instant now) {
     return readers_.judge(topic.topic->name, topic.topic->id, partition, reader.client_id, reader.address, reader.connection,
                           now);
 }
@@ -114,7 +114,7 @@ insight::Fence::Progress TopicExpansion::progress_of(const groups::TopicReader& 
     const Offset done =
         committed != group.committed.end() ? committed->second : fence_->fetched(group.group_id, parent, now).value_or(Offset{0});
     const Offset end = parent_log.high_watermark();
-    const Offset drained = first_deliverable(parent_log, done, read_committed);
+    const Offset drained = logs::first_deliverable(parent_log, done, read_committed);
     // Read this last: records that are stable by now can be delivered. Records that were there before and are not stable belong
     // to an open transaction.
     const Offset stable_end = parent_log.last_stable_offset();
@@ -123,8 +123,9 @@ insight::Fence::Progress TopicExpansion::progress_of(const groups::TopicReader& 
             .waits_for_transaction = read_committed && drained >= stable_end && stable_end < end};
 }
 
-TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const TopicState& topic, PartitionIndex partition, PartitionIndex parent,
-                                                         const Reader& reader, Offset fetch_offset, Offset end, Now now) {
+TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const logs::TopicState& topic, PartitionIndex partition,
+                                                         PartitionIndex parent, const Reader& reader, Offset fetch_offset,
+                                                         Offset end, Now now) {
     const FenceReaders::Judgement judgement = judge_reader(topic, partition, reader, now.monotonic);
     const std::vector<const groups::TopicReader*>& groups = judgement.groups;
     if (groups.empty() && !groups_.is_complete()) {
@@ -166,7 +167,7 @@ TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const TopicState& topic
             .shows_end = judgement.is_undecided || judgement.kind != insight::Attribution::Kind::member};
 }
 
-void TopicExpansion::note_fetched(const TopicState& topic, PartitionIndex parent, const Reader& reader, Offset fetch_offset,
+void TopicExpansion::note_fetched(const logs::TopicState& topic, PartitionIndex parent, const Reader& reader, Offset fetch_offset,
                                   Instant now) {
     for (const groups::TopicReader* group : judge_reader(topic, parent, reader, now).groups) {
         if (!group->committed.contains(parent)) {
@@ -195,7 +196,7 @@ bool TopicExpansion::has_open_window() const {
     return fence_ && fence_->is_open();
 }
 
-void TopicExpansion::open_fence(const TopicState& topic, std::int32_t epoch, std::int32_t old_count, std::int32_t new_count,
+void TopicExpansion::open_fence(const logs::TopicState& topic, std::int32_t epoch, std::int32_t old_count, std::int32_t new_count,
                                 Now now) {
     const MutexLock lock(mutex_);
     if (!fence_) {
@@ -220,7 +221,7 @@ void TopicExpansion::restore_fence(insight::Fence fence) {
     fence_ = std::move(fence);
 }
 
-void TopicExpansion::cover_unknown_batches(const TopicState& topic) {
+void TopicExpansion::cover_unknown_batches(const logs::TopicState& topic) {
     const MutexLock lock(mutex_);
     if (fence_) {
         fence_->cover_unknown([&](PartitionIndex partition, PartitionIndex parent) {
@@ -250,7 +251,7 @@ void TopicExpansion::exclude_ended_producers() {
     }
 }
 
-TopicExpansion::Upkeep TopicExpansion::upkeep(const TopicState& topic, Now now) {
+TopicExpansion::Upkeep TopicExpansion::upkeep(const logs::TopicState& topic, Now now) {
     exclude_ended_producers();
     const MutexLock lock(mutex_);
     Upkeep upkeep;

@@ -151,7 +151,7 @@ void Expansions::Attempt::look_ahead() {
     seen_.clear();
     judged_.clear();
     growing_.clear();
-    const std::shared_ptr<const TopicTable> table = facts_.cluster.parts().topics.table();
+    const std::shared_ptr<const logs::TopicTable> table = facts_.cluster.parts().topics.table();
     for (catalog::TopicToExpand& wish : command_.topics) {
         wish.judged = nullptr;
         const catalog::TopicPointer& topic = seen_.emplace_back(table->catalog->share_topic(wish.name));
@@ -169,7 +169,7 @@ void Expansions::Attempt::judge_wanted() {
         wanted.push_back(judged.growth);
     }
     const Now now = facts_.clock.now();
-    DrainedPositions drained;
+    logs::DrainedPositions drained;
     for (std::size_t first = 0; first < wanted.size(); first += kGrowthsPerPass) {
         const auto part = std::span(wanted).subspan(first, std::min(kGrowthsPerPass, wanted.size() - first));
         const std::vector<GrowthFacts> gathered = gather_growth_facts(facts_, part, wanted, drained, now);
@@ -197,7 +197,7 @@ void Expansions::Attempt::judge_one(const GrowthFacts& facts, const WantedGrowth
         return;
     }
     judged.joins = aligned_joins(facts);
-    const std::shared_ptr<const TopicState> state = facts_.cluster.parts().topics.table()->share(growth.topic->id);
+    const std::shared_ptr<const logs::TopicState> state = facts_.cluster.parts().topics.table()->share(growth.topic->id);
     judged.has_keys = state && topic_has_keys(*state);
 }
 

@@ -33,7 +33,7 @@ bool grows_too(std::span<const WantedGrowth> all, std::string_view topic, std::i
 
 /// Adds the number of records of one partition that each group has yet to receive.
 void add_unread(PartitionLog& log, PartitionIndex partition, std::span<const groups::TopicReader> readers,
-                DrainedPositions& drained, insight::LogRecordCounter& counts, std::vector<insight::GuardedGroup>& groups) {
+                logs::DrainedPositions& drained, insight::LogRecordCounter& counts, std::vector<insight::GuardedGroup>& groups) {
     // Position, whether it was committed, index of the group; ascending, so that one pass reads the log.
     std::vector<std::tuple<Offset, bool, std::size_t>> positions;
     for (std::size_t index = 0; index < readers.size(); ++index) {
@@ -57,8 +57,9 @@ void add_unread(PartitionLog& log, PartitionIndex partition, std::span<const gro
     }
 }
 
-insight::GuardFacts guard_facts(const WantedGrowth& wanted, const TopicState& state, std::span<const groups::TopicReader> readers,
-                                std::span<const WantedGrowth> all, DrainedPositions& drained, Now now) {
+insight::GuardFacts guard_facts(const WantedGrowth& wanted, const logs::TopicState& state,
+                                std::span<const groups::TopicReader> readers, std::span<const WantedGrowth> all,
+                                logs::DrainedPositions& drained, Now now) {
     insight::GuardFacts facts{.topic = wanted.topic->name,
                               .old_count = wanted.topic->partition_count,
                               .new_count = wanted.new_count,
@@ -94,14 +95,14 @@ insight::GuardFacts guard_facts(const WantedGrowth& wanted, const TopicState& st
 }  // namespace
 
 std::vector<GrowthFacts> gather_growth_facts(const insight::LocalPlanSources& sources, std::span<const WantedGrowth> wanted,
-                                             std::span<const WantedGrowth> all, DrainedPositions& drained, Now now) {
+                                             std::span<const WantedGrowth> all, logs::DrainedPositions& drained, Now now) {
     PARTITA_ASSERT(wanted.size() <= kGrowthsPerPass, "as many topics as one pass is for");
-    const std::shared_ptr<const TopicTable> table = sources.cluster.parts().topics.table();
+    const std::shared_ptr<const logs::TopicTable> table = sources.cluster.parts().topics.table();
     const insight::LocalTopics topics(table, sources.cluster.parts().transactions);
     const insight::ClusterNames names = insight::names_in(topics);
     const bool are_groups_known = sources.cluster.parts().groups.is_complete();
     std::vector<TopicQuestion> questions;
-    std::vector<std::shared_ptr<const TopicState>> states;
+    std::vector<std::shared_ptr<const logs::TopicState>> states;
     for (const WantedGrowth& growth : wanted) {
         // Null if the topic was deleted meanwhile; the check under the catalog's lock detects that.
         states.push_back(table->share(growth.topic->id));
@@ -124,7 +125,7 @@ std::vector<GrowthFacts> gather_growth_facts(const insight::LocalPlanSources& so
             facts.planned.new_count = facts.new_count;
             continue;
         }
-        const TopicState& state = *states[index];
+        const logs::TopicState& state = *states[index];
         facts.mode = state.config->expansion_mode;
         facts.is_guard_overridden = state.config->expansion_guard_override;
         facts.are_groups_known = are_groups_known;

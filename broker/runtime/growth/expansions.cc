@@ -31,8 +31,8 @@ void Expansions::recover(bool was_clean, Now now) {
         return;
     }
     remove_orphaned_seeds(now);
-    const std::shared_ptr<const TopicTable> table = facts_.cluster.parts().topics.table();
-    table->for_each([&](const TopicState& state) {
+    const std::shared_ptr<const logs::TopicTable> table = facts_.cluster.parts().topics.table();
+    table->for_each([&](const logs::TopicState& state) {
         if (state.topic->expansions.empty() || !state.topic->expansions.back()->circumstances) {
             return;
         }
@@ -55,8 +55,8 @@ void Expansions::recover(bool was_clean, Now now) {
 }
 
 void Expansions::remove_orphaned_seeds(Now now) {
-    const std::shared_ptr<const TopicTable> table = facts_.cluster.parts().topics.table();
-    table->for_each([&](const TopicState& state) {
+    const std::shared_ptr<const logs::TopicTable> table = facts_.cluster.parts().topics.table();
+    table->for_each([&](const logs::TopicState& state) {
         if (state.config->expansion_mode == config::ExpansionMode::faithful) {
             return;
         }
@@ -112,7 +112,7 @@ void Expansions::take_back_seeds(const GrowingTopic& topic, Now now) {
     }
 }
 
-std::optional<std::size_t> Expansions::remove_seeds(Turn& turn, const catalog::Topic& topic, std::int32_t epoch) {
+std::optional<std::size_t> Expansions::remove_seeds(logs::Turn& turn, const catalog::Topic& topic, std::int32_t epoch) {
     if (epoch < 1 || static_cast<std::size_t>(epoch) > topic.expansions.size()) {
         return 0;
     }

@@ -25,8 +25,8 @@ using insight::PlannedTopic;
 /// second.
 constexpr std::size_t kCountedBytesMax = std::size_t{32} << 20;
 
-insight::ProtectionFacts protection_facts(const insight::LocalPlanSources& sources, const TopicState& topic,
-                                          const PlannedTopic& facts, DrainedPositions& drained) {
+insight::ProtectionFacts protection_facts(const insight::LocalPlanSources& sources, const logs::TopicState& topic,
+                                          const PlannedTopic& facts, logs::DrainedPositions& drained) {
     const config::ExpansionMode mode = topic.config->expansion_mode;
     insight::ProtectionFacts known{.protection = mode == config::ExpansionMode::guarded  ? insight::Protection::guarded
                                                  : mode == config::ExpansionMode::fenced ? insight::Protection::fenced
@@ -52,17 +52,17 @@ insight::ProtectionFacts protection_facts(const insight::LocalPlanSources& sourc
 std::expected<insight::PlanOutcome, insight::PlanError> run_local_plan(const insight::LocalPlanSources& sources,
                                                                        PlannedTopic facts, const insight::PlanOptions& options,
                                                                        const insight::PlanProgress& progress) {
-    const std::shared_ptr<const TopicTable> table = sources.cluster.parts().topics.table();
-    const TopicState* topic = table->find(facts.name);
+    const std::shared_ptr<const logs::TopicTable> table = sources.cluster.parts().topics.table();
+    const logs::TopicState* topic = table->find(facts.name);
     if (topic == nullptr || topic->partitions.size() < facts.partitions.size()) {
         return std::unexpected(
             insight::PlanError{insight::PlanFailure::source_failed, "topic " + facts.name + " was deleted meanwhile"});
     }
     std::vector<std::shared_ptr<PartitionLog>> logs;
-    for (const std::shared_ptr<Partition>& partition : topic->partitions) {
+    for (const std::shared_ptr<logs::Partition>& partition : topic->partitions) {
         logs.push_back(partition->log);
     }
-    DrainedPositions drained;
+    logs::DrainedPositions drained;
     insight::pass_what_nobody_reads(*topic, drained, facts.groups);
     insight::LogRecordCounter counts(*topic, kCountedBytesMax);
     count_unread(counts, facts);

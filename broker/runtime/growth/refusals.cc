@@ -5,8 +5,8 @@
 
 namespace partita::runtime {
 
-std::vector<insight::Blocker> refusals(const insight::LocalPlanSources& sources, const TopicState& topic, std::int32_t new_count,
-                                       logs::DrainedPositions& drained, Now now) {
+std::vector<insight::Blocker> refusals(const insight::LocalPlanSources& sources, const logs::TopicState& topic,
+                                       std::int32_t new_count, logs::DrainedPositions& drained, Now now) {
     const config::ExpansionMode mode = topic.config->expansion_mode;
     if (mode != config::ExpansionMode::faithful && topic.topic->internal) {
         return {insight::internal_topic_blocker(topic.topic->name)};

@@ -17,7 +17,7 @@ namespace partita::runtime {
 
 /// The refusals, by the topic's mode, that a request for this topic alone would get now. For plans. It gathers facts about groups
 /// and reads logs as `gather_growth_facts` does, so reactors must not call it.
-[[nodiscard]] std::vector<insight::Blocker> refusals(const insight::LocalPlanSources& sources, const TopicState& topic,
+[[nodiscard]] std::vector<insight::Blocker> refusals(const insight::LocalPlanSources& sources, const logs::TopicState& topic,
                                                      std::int32_t new_count, logs::DrainedPositions& drained, Now now);
 
 }  // namespace partita::runtime

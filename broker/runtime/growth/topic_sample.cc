@@ -38,9 +38,9 @@ bool log_has_keys(const PartitionLog& log) {
 
 }  // namespace
 
-bool topic_has_keys(const TopicState& topic) {
+bool topic_has_keys(const logs::TopicState& topic) {
     std::size_t sampled = 0;
-    for (const std::shared_ptr<Partition>& partition : topic.partitions) {
+    for (const std::shared_ptr<logs::Partition>& partition : topic.partitions) {
         if (!partition->log->has_files()) {
             continue;
         }

@@ -15,10 +15,10 @@ std::int64_t GroupLag::total() const {
     return sum;
 }
 
-GroupLag group_lag(const TopicState& topic, const groups::TopicReader& reader) {
+GroupLag group_lag(const logs::TopicState& topic, const groups::TopicReader& reader) {
     GroupLag group{.group_id = reader.group_id, .members = reader.members.size(), .partitions = {}};
     group.partitions.reserve(topic.partitions.size());
-    for (const std::shared_ptr<Partition>& partition : topic.partitions) {
+    for (const std::shared_ptr<logs::Partition>& partition : topic.partitions) {
         const logs::LogBounds bounds = logs::log_bounds(*partition);
         PartitionLag lag{.partition = {static_cast<std::int32_t>(group.partitions.size())},
                          .committed = std::nullopt,
@@ -34,7 +34,7 @@ GroupLag group_lag(const TopicState& topic, const groups::TopicReader& reader) {
     return group;
 }
 
-std::vector<GroupLag> group_lags(GroupShards& groups, const TopicState& topic) {
+std::vector<GroupLag> group_lags(GroupShards& groups, const logs::TopicState& topic) {
     std::vector<GroupLag> lags;
     for (const groups::TopicReader& reader : groups.readers_of(topic.topic->name, topic.topic->id)) {
         lags.push_back(group_lag(topic, reader));

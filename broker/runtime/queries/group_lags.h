@@ -38,9 +38,9 @@ struct GroupLag {
     /// The sum over the partitions with a commit.
     [[nodiscard]] std::int64_t total() const;
 };
-[[nodiscard]] GroupLag group_lag(const TopicState& topic, const groups::TopicReader& reader);
+[[nodiscard]] GroupLag group_lag(const logs::TopicState& topic, const groups::TopicReader& reader);
 /// The lags of all groups that read the topic, ascending by id. Takes the locks of the group shards one by one, so the caller
 /// must not hold one.
-[[nodiscard]] std::vector<GroupLag> group_lags(GroupShards& groups, const TopicState& topic);
+[[nodiscard]] std::vector<GroupLag> group_lags(GroupShards& groups, const logs::TopicState& topic);
 
 }  // namespace partita::runtime

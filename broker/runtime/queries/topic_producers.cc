@@ -5,16 +5,16 @@
 
 namespace partita::runtime {
 
-std::vector<ProducerSummary> partition_producers(const Partition& partition) {
+std::vector<ProducerSummary> partition_producers(const logs::Partition& partition) {
     std::vector<ProducerSummary> producers = partition.log->active_producers();
     std::ranges::sort(producers, {}, &ProducerSummary::producer_id);
     return producers;
 }
 
-std::vector<TopicProducer> topic_producers(const TopicState& topic) {
+std::vector<TopicProducer> topic_producers(const logs::TopicState& topic) {
     std::map<ProducerId, TopicProducer> known;
     PartitionIndex index{0};
-    for (const std::shared_ptr<Partition>& partition : topic.partitions) {
+    for (const std::shared_ptr<logs::Partition>& partition : topic.partitions) {
         for (const ProducerSummary& producer : partition->log->active_producers()) {
             const auto [at, is_new] =
                 known.try_emplace(producer.producer_id,

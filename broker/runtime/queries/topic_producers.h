@@ -10,7 +10,7 @@ namespace partita::runtime {
 
 /// The producers with an id (idempotent or transactional) that wrote to a partition and have not expired
 /// (producer.id.expiration.ms), ascending by id. A log knows nothing about other producers; the observer of keys sees those.
-[[nodiscard]] std::vector<ProducerSummary> partition_producers(const Partition& partition);
+[[nodiscard]] std::vector<ProducerSummary> partition_producers(const logs::Partition& partition);
 
 /// A producer with an id, over a whole topic.
 struct TopicProducer {
@@ -25,6 +25,6 @@ struct TopicProducer {
     std::vector<PartitionIndex> open_in;
 };
 /// The producers of a topic, ascending by id. Takes the lock of each log for a moment.
-[[nodiscard]] std::vector<TopicProducer> topic_producers(const TopicState& topic);
+[[nodiscard]] std::vector<TopicProducer> topic_producers(const logs::TopicState& topic);
 
 }  // namespace partita::runtime

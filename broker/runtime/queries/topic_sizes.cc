@@ -2,7 +2,7 @@
 
 namespace partita::runtime {
 
-PartitionSize partition_size(PartitionIndex index, const Partition& partition) {
+PartitionSize partition_size(PartitionIndex index, const logs::Partition& partition) {
     return {.partition = index, .bounds = logs::log_bounds(partition), .bytes = partition.log->size_bytes()};
 }
 
@@ -30,16 +30,16 @@ std::int64_t TopicSize::written() const {
     return sum;
 }
 
-TopicSize topic_size(const TopicState& topic) {
+TopicSize topic_size(const logs::TopicState& topic) {
     TopicSize size{.topic = topic.topic, .partitions = {}};
     size.partitions.reserve(topic.partitions.size());
-    for (const std::shared_ptr<Partition>& partition : topic.partitions) {
+    for (const std::shared_ptr<logs::Partition>& partition : topic.partitions) {
         size.partitions.push_back(partition_size({static_cast<std::int32_t>(size.partitions.size())}, *partition));
     }
     return size;
 }
 
-std::vector<TopicSize> topic_sizes(const TopicTable& table) {
+std::vector<TopicSize> topic_sizes(const logs::TopicTable& table) {
     std::vector<TopicSize> sizes;
     sizes.reserve(table.catalog->topic_count());
     for (const catalog::Topic& topic : table.catalog->topics()) {

@@ -18,7 +18,7 @@ struct PartitionSize {
 
     friend bool operator==(const PartitionSize&, const PartitionSize&) = default;
 };
-[[nodiscard]] PartitionSize partition_size(PartitionIndex index, const Partition& partition);
+[[nodiscard]] PartitionSize partition_size(PartitionIndex index, const logs::Partition& partition);
 
 struct TopicSize {
     /// The topic; never null.
@@ -33,9 +33,9 @@ struct TopicSize {
     /// The sum of all partitions' ends. It grows with every record and never falls, so two samples give a rate.
     [[nodiscard]] std::int64_t written() const;
 };
-[[nodiscard]] TopicSize topic_size(const TopicState& topic);
+[[nodiscard]] TopicSize topic_size(const logs::TopicState& topic);
 /// The sizes of all topics, ascending by name. Takes the lock of each log for a moment, so the time grows with the number of
 /// partitions.
-[[nodiscard]] std::vector<TopicSize> topic_sizes(const TopicTable& table);
+[[nodiscard]] std::vector<TopicSize> topic_sizes(const logs::TopicTable& table);
 
 }  // namespace partita::runtime

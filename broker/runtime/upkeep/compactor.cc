@@ -68,11 +68,11 @@ void Compactor::run_pass(Now now) {
 std::vector<Compactor::Candidate> Compactor::find_candidates(Now now) const {
     std::vector<Candidate> candidates;
     const std::vector<std::shared_ptr<PartitionLog>> keyed_logs = keyed_logs_.logs();
-    topics_.table()->for_each([&](const TopicState& state) {
+    topics_.table()->for_each([&](const logs::TopicState& state) {
         if (!state.config->cleanup_compact) {
             return;
         }
-        for (const std::shared_ptr<Partition>& partition : state.partitions) {
+        for (const std::shared_ptr<logs::Partition>& partition : state.partitions) {
             const std::shared_ptr<PartitionLog>& partition_log = partition->log;
             if (!partition_log->has_files() || damaged_.contains(partition_log->directory_name())) {
                 continue;

@@ -24,7 +24,7 @@ namespace {
 
 /// True for what the broker uses until it ends: its own files, and the directories of partitions that it serves. The broker
 /// renames the directories of topics before it deletes them itself. Everything else in the directory is ignored.
-bool is_in_use(const PublishedTopics& topics, std::string_view name) {
+bool is_in_use(const logs::PublishedTopics& topics, std::string_view name) {
     if (name == ".lock" || name == "partita.properties" || name == "partita-metadata") {
         return true;
     }
@@ -32,14 +32,14 @@ bool is_in_use(const PublishedTopics& topics, std::string_view name) {
     if (dash == std::string_view::npos) {
         return false;
     }
-    if (name.substr(0, dash) == kCatalogLogName) {
+    if (name.substr(0, dash) == logs::kCatalogLogName) {
         return true;
     }
     std::int32_t partition = -1;
     const std::string_view number = name.substr(dash + 1);
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), partition);
     const auto table = topics.table();
-    const TopicState* topic = table->find(name.substr(0, dash));
+    const logs::TopicState* topic = table->find(name.substr(0, dash));
     return error == std::errc() && end == number.data() + number.size() && topic != nullptr &&
            topic->topic->has_partition(PartitionIndex{partition});
 }
@@ -48,7 +48,7 @@ bool is_in_use(const PublishedTopics& topics, std::string_view name) {
 
 class DirectoryWatch::Events {
   public:
-    Events(Reactor& first_reactor, std::string directory, const PublishedTopics& topics)
+    Events(Reactor& first_reactor, std::string directory, const logs::PublishedTopics& topics)
         : directory_(std::move(directory)), topics_(topics), descriptor_(first_reactor.context()) {}
 
     void start() {
@@ -107,12 +107,12 @@ class DirectoryWatch::Events {
     }
 
     const std::string directory_;
-    const PublishedTopics& topics_;
+    const logs::PublishedTopics& topics_;
     boost::asio::posix::stream_descriptor descriptor_;
     alignas(inotify_event) std::array<char, 16 * 1024> buffer_;
 };
 
-DirectoryWatch::DirectoryWatch(Reactor& first_reactor, std::string directory, const PublishedTopics& topics)
+DirectoryWatch::DirectoryWatch(Reactor& first_reactor, std::string directory, const logs::PublishedTopics& topics)
     : events_(std::make_unique<Events>(first_reactor, std::move(directory), topics)) {}
 
 DirectoryWatch::~DirectoryWatch() = default;

@@ -13,13 +13,13 @@ namespace partita::runtime {
 std::vector<std::shared_ptr<PartitionLog>> KeyedLogs::logs() const {
     std::vector<std::shared_ptr<PartitionLog>> logs;
     logs.push_back(catalog_log_);
-    const std::shared_ptr<const TopicTable> table = topics_.table();
+    const std::shared_ptr<const logs::TopicTable> table = topics_.table();
     for (const catalog::InternalTopic& topic : catalog::internal_topics()) {
-        const TopicState* state = topic.coordinator ? table->find(topic.name) : nullptr;
+        const logs::TopicState* state = topic.coordinator ? table->find(topic.name) : nullptr;
         if (state == nullptr) {
             continue;
         }
-        for (const std::shared_ptr<Partition>& partition : state->partitions) {
+        for (const std::shared_ptr<logs::Partition>& partition : state->partitions) {
             if (partition->log->has_files()) {
                 logs.push_back(partition->log);
             }
@@ -43,10 +43,10 @@ StorageResult<void> KeyedLogs::forget_deleted() {
     const MutexLock lock(store_mutex_);
     PARTITA_TRY_ASSIGN(const auto names, store_.logs());
     // A log created after this line has no rows before the next fold, and this thread does the folding.
-    const std::shared_ptr<const TopicTable> table = topics_.table();
+    const std::shared_ptr<const logs::TopicTable> table = topics_.table();
     for (const std::string& name : names) {
         const std::optional<TopicId> topic = topic_of_keyed_log(name);
-        if (topic && *topic != kCatalogLogId && table->share(*topic) == nullptr) {
+        if (topic && *topic != logs::kCatalogLogId && table->share(*topic) == nullptr) {
             PARTITA_TRY(store_.forget(name));
         }
     }

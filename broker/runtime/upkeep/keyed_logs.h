@@ -14,7 +14,7 @@ namespace partita::runtime {
 /// metadata store with their checkpoints. The store has one writer at a time: every method here that writes takes turns.
 class KeyedLogs {
   public:
-    KeyedLogs(std::shared_ptr<PartitionLog> catalog_log, const PublishedTopics& topics, MetadataStore& store)
+    KeyedLogs(std::shared_ptr<PartitionLog> catalog_log, const logs::PublishedTopics& topics, MetadataStore& store)
         : catalog_log_(std::move(catalog_log)), topics_(topics), store_(store) {}
 
     /// The logs that have records.
@@ -35,7 +35,7 @@ class KeyedLogs {
 
   private:
     const std::shared_ptr<PartitionLog> catalog_log_;
-    const PublishedTopics& topics_;
+    const logs::PublishedTopics& topics_;
     MetadataStore& store_;
     /// Held while writing to the store.
     Mutex store_mutex_{LockRank::keyed_logs};

@@ -28,10 +28,10 @@ void Retention::run_due(Now now) {
 }
 
 void Retention::apply(Now now) {
-    const std::shared_ptr<const TopicTable> table = topics_.table();
-    table->for_each([&](const TopicState& state) {
+    const std::shared_ptr<const logs::TopicTable> table = topics_.table();
+    table->for_each([&](const logs::TopicState& state) {
         const bool is_keyed = catalog::holds_coordinators(state.topic->name);
-        for (const std::shared_ptr<Partition>& partition : state.partitions) {
+        for (const std::shared_ptr<logs::Partition>& partition : state.partitions) {
             PartitionLog& partition_log = *partition->log;
             if (!partition_log.has_files()) {
                 continue;
@@ -58,9 +58,9 @@ void Retention::apply(Now now) {
 }
 
 void Retention::expire_producers(Now now) {
-    const std::shared_ptr<const TopicTable> table = topics_.table();
-    table->for_each([&](const TopicState& state) {
-        for (const std::shared_ptr<Partition>& partition : state.partitions) {
+    const std::shared_ptr<const logs::TopicTable> table = topics_.table();
+    table->for_each([&](const logs::TopicState& state) {
+        for (const std::shared_ptr<logs::Partition>& partition : state.partitions) {
             if (partition->log->has_files()) {
                 partition->log->expire_producers(now.wall);
             }

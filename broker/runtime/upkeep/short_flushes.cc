@@ -16,8 +16,8 @@ void ShortFlushes::find_topics() {
     version_ = version;
     with_short_flush_.clear();
     shortest_ms_ = BackgroundSync::kIntervalMs;
-    const std::shared_ptr<const TopicTable> table = topics_.table();
-    table->for_each([&](const TopicState& state) {
+    const std::shared_ptr<const logs::TopicTable> table = topics_.table();
+    table->for_each([&](const logs::TopicState& state) {
         if (state.config->flush_ms < BackgroundSync::kIntervalMs) {
             with_short_flush_.push_back(table->share(state.topic->id));
             shortest_ms_ = std::min(shortest_ms_, std::max(kShortestMs, state.config->flush_ms));
@@ -38,8 +38,8 @@ void ShortFlushes::run_due(Now now) {
     }
     find_topics();
     std::vector<std::shared_ptr<PartitionLog>> logs;
-    for (const std::shared_ptr<const TopicState>& topic : with_short_flush_) {
-        for (const std::shared_ptr<Partition>& partition : topic->partitions) {
+    for (const std::shared_ptr<const logs::TopicState>& topic : with_short_flush_) {
+        for (const std::shared_ptr<logs::Partition>& partition : topic->partitions) {
             if (partition->log->has_unsynced_data()) {
                 logs.push_back(partition->log);
             }

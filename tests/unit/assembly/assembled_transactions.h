@@ -33,7 +33,7 @@ class AssembledTransactions : public ::testing::Test {
         broker_.overrides.insert(broker_.overrides.end(), overrides.begin(), overrides.end());
         const auto began = broker_.start();
         ASSERT_TRUE(began) << began.error();
-        in_turn([&](runtime::Turn& turn) {
+        in_turn([&](logs::Turn& turn) {
             ASSERT_TRUE(services().catalog.make_topic_of(catalog::CoordinatorKind::groups, turn));
             ASSERT_TRUE(services().catalog.make_topic_of(catalog::CoordinatorKind::transactions, turn));
         });
@@ -74,13 +74,13 @@ class AssembledTransactions : public ::testing::Test {
     // Topics -------------------------------------------------------------------------------------
 
     void make_topic(const std::string& name) {
-        in_turn([&](runtime::Turn& turn) {
+        in_turn([&](logs::Turn& turn) {
             const auto made = services().catalog.change(turn, catalog::AutoCreateTopic{name});
             ASSERT_TRUE(made && !made->error.failed());
         });
     }
     void delete_topic(const std::string& name) {
-        in_turn([&](runtime::Turn& turn) {
+        in_turn([&](logs::Turn& turn) {
             const catalog::DeleteTopics command{.topics = {{.name = name, .id = {}}}};
             ASSERT_TRUE(services().catalog.change(turn, command));
         });
@@ -117,16 +117,15 @@ class AssembledTransactions : public ::testing::Test {
     template <class Command>
     [[nodiscard]] std::optional<typename Command::Result> ask(Command command) {
         std::optional<typename Command::Result> result;
-        in_turn([&](runtime::Turn& turn) {
-            result = services().transactions.ask(turn, command.transactional_id, std::move(command));
-        });
+        in_turn(
+            [&](logs::Turn& turn) { result = services().transactions.ask(turn, command.transactional_id, std::move(command)); });
         return result;
     }
     [[nodiscard]] transactions::Producer init(const std::string& id, std::int32_t timeout_ms = 60'000) {
         transactions::InitProducerId command{.transactional_id = id, .timeout_ms = timeout_ms};
         auto result = ask(command);
         if (result && result->needs_producer_id) {
-            in_turn([&](runtime::Turn& turn) { command.fresh_producer_id = services().catalog.next_producer_id(turn); });
+            in_turn([&](logs::Turn& turn) { command.fresh_producer_id = services().catalog.next_producer_id(turn); });
             result = ask(command);
         }
         EXPECT_TRUE(result.has_value());
@@ -151,7 +150,7 @@ class AssembledTransactions : public ::testing::Test {
         const bool bumps_epoch = client_version_ == transactions::TransactionVersion::v2;
         const auto verification = log(topic).begin_verification(*header, bumps_epoch, clock_.now().wall);
         ASSERT_EQ(add(id, producer, topic), ErrorCode::none);
-        in_turn([&](runtime::Turn&) {
+        in_turn([&](logs::Turn&) {
             const auto appended =
                 log(topic).append(batch, {.now = clock_.now().wall, .verification = verification.value_or(kNotVerified)});
             ASSERT_TRUE(appended) << appended.error().message;
@@ -164,7 +163,7 @@ class AssembledTransactions : public ::testing::Test {
             {.producer_id = producer.id, .producer_epoch = producer.epoch, .base_sequence = {0}, .transactional = true});
         builder.append(clock_.now().wall, std::nullopt, as_bytes("unasked"));
         builder.build(batch);
-        in_turn([&](runtime::Turn&) { ASSERT_TRUE(log(topic).append(batch, {.now = clock_.now().wall})); });
+        in_turn([&](logs::Turn&) { ASSERT_TRUE(log(topic).append(batch, {.now = clock_.now().wall})); });
     }
     /// Commits as the handler of TxnOffsetCommit does.
     [[nodiscard]] ErrorCode commit_offset(const std::string& id, transactions::Producer producer, const std::string& group,
@@ -181,10 +180,10 @@ class AssembledTransactions : public ::testing::Test {
     [[nodiscard]] ErrorCode commit_verified(transactions::Producer producer, const std::string& group, std::int64_t offset,
                                             TransactionVerification verification) {
         ErrorCode error = ErrorCode::none;
-        in_turn([&](runtime::Turn& turn) { error = commit_in(turn, producer, group, offset, verification); });
+        in_turn([&](logs::Turn& turn) { error = commit_in(turn, producer, group, offset, verification); });
         return error;
     }
-    [[nodiscard]] ErrorCode commit_in(runtime::Turn& turn, transactions::Producer producer, const std::string& group,
+    [[nodiscard]] ErrorCode commit_in(logs::Turn& turn, transactions::Producer producer, const std::string& group,
                                       std::int64_t offset, TransactionVerification verification) {
         const groups::OffsetCommit::Partition partition{.partition = {0}, .offset = {offset}, .metadata = {}};
         const groups::OffsetCommit::Topic topic{.name = "t", .topic_id = {}, .partitions = {&partition, 1}};
@@ -210,7 +209,7 @@ class AssembledTransactions : public ::testing::Test {
         const groups::OffsetFetch::Topic topic{.name = "t", .topic_id = {}, .partitions = {&partition, 1}};
         const groups::OffsetFetch::Group wanted{.group_id = group, .member_id = {}, .topics = std::span(&topic, 1)};
         Fetched fetched{ErrorCode::not_coordinator};
-        in_turn([&](runtime::Turn& turn) {
+        in_turn([&](logs::Turn& turn) {
             const auto result = services().groups.ask(
                 turn, group, groups::OffsetFetch{.groups = {&wanted, 1}, .require_stable = require_stable, .reply_to = {}});
             if (!result) {

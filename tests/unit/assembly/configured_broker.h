@@ -298,7 +298,7 @@ class ConfiguredBroker {
         });
         return name;
     }
-    const runtime::TopicState* state_of(const std::string& topic) {
+    const logs::TopicState* state_of(const std::string& topic) {
         table_ = called_.broker().services().topics.table();
         return table_->find(topic);
     }
@@ -360,12 +360,12 @@ class ConfiguredBroker {
         return taken;
     }
     std::int64_t findings_written() {
-        const runtime::TopicState* topic = state_of(std::string(insight::FindingsTopic::kName));
+        const logs::TopicState* topic = state_of(std::string(insight::FindingsTopic::kName));
         return topic == nullptr ? 0 : topic->partitions[0]->log->log_end_offset().value;
     }
 
     CalledBroker called_;
-    std::shared_ptr<const runtime::TopicTable> table_;
+    std::shared_ptr<const logs::TopicTable> table_;
     std::string lasting_topic_;
     std::int64_t producers_ = 0;
     int looks_ = 0;

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace partita::runtime {
+namespace partita::assembly {
 namespace {
 
 class EphemeralDirectories : public ::testing::Test {
@@ -75,4 +75,4 @@ TEST_F(EphemeralDirectories, AreMadeInTheFirstParentThatHasRoom) {
 }
 
 }  // namespace
-}  // namespace partita::runtime
+}  // namespace partita::assembly

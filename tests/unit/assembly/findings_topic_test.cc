@@ -52,7 +52,7 @@ class FindingsTopicInABroker : public ::testing::Test {
     /// Records of each batch of the topic so far.
     [[nodiscard]] std::vector<std::int32_t> batches() {
         const auto table = broker_->services().topics.table();
-        const runtime::TopicState* topic = table->find(FindingsTopic::kName);
+        const logs::TopicState* topic = table->find(FindingsTopic::kName);
         std::vector<std::int32_t> records;
         if (topic == nullptr) {
             return records;

@@ -49,7 +49,7 @@ class FirstUsers : public ::testing::Test {
     }
     std::expected<void, runtime::StartError> again(CalledBroker& called) {
         auto& services = called.broker().services();
-        return runtime::make_first_users(*services.config.get(), services.catalog, called.now());
+        return assembly::make_first_users(*services.config.get(), services.catalog, called.now());
     }
 
     std::string directory_;

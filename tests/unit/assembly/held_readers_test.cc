@@ -122,7 +122,7 @@ TEST_F(HeldReaders, AreSlowWhenNoTransactionIsOpen) {
     ASSERT_EQ(join_alone(client_->wire(), "g", {{"t", {0, 1, 2, 3}}}), ErrorCode::none);
     ASSERT_EQ(client_->expand_topic("t", 4), ErrorCode::none);
     const auto table = services().topics.table();
-    const runtime::TopicState& topic = *table->find("t");
+    const logs::TopicState& topic = *table->find("t");
     Now now = real_schedule().clock.now();
     insight::Fence fence;
     fence.open(1, 2, 4, now.wall, {}, now.wall);
@@ -147,7 +147,7 @@ TEST_F(HeldReaders, WaitForWhatCameAfterAPowerFailureThatTookRecordsOfTheirParti
     const std::size_t size = fetch(client_->wire()).bytes / 3;
     {
         const auto table = services().topics.table();
-        const runtime::TopicState& topic = *table->find("t");
+        const logs::TopicState& topic = *table->find("t");
         // The upkeep may be storing the fence just now, and then takes the new file away from this call.
         ASSERT_TRUE(eventually([&] { return services().fences.store(*topic.topic, *topic.expansion->encoded_fence(), true); }));
     }
@@ -227,7 +227,7 @@ TEST_F(UnknownReaders, AreHeldOnlyWhereThereIsMoreToRead) {
     WireClient at_end(broker_->port());
     const auto held = [&] {
         const auto table = services().topics.table();
-        const runtime::TopicState& topic = *table->find("t");
+        const logs::TopicState& topic = *table->find("t");
         return topic.expansion->upkeep(topic, real_schedule().clock.now()).findings.size();
     };
     // The broker cannot tell the two apart; it knows at once that the second is one of two.

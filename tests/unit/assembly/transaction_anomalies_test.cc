@@ -114,7 +114,7 @@ TEST_F(TransactionAnomalies, NothingIsUnderWayRightBehindAnEnd) {
             ASSERT_EQ(add("a", producer, name(topic)), ErrorCode::none);
         }
         ASSERT_EQ(commit_offset("a", producer, "g", round), ErrorCode::none);
-        in_turn([&](runtime::Turn& turn) {
+        in_turn([&](logs::Turn& turn) {
             const auto ended =
                 services().transactions.ask(turn, "a",
                                             transactions::EndTransaction{.transactional_id = "a",

@@ -186,7 +186,7 @@ TEST_F(Transactions, ACompletionThatCannotBeWrittenIsMadeUpForByTheRebuiltCoordi
 TEST_F(Transactions, AMarkerForOffsetsWaitsUntilTheirCoordinatorIsRebuilt) {
     const Producer producer = init("a");
     ASSERT_EQ(commit_offset("a", producer, "g", 5), ErrorCode::none);
-    in_turn([&](runtime::Turn& turn) {
+    in_turn([&](logs::Turn& turn) {
         broker_.files().fail_write("/__consumer_offsets-0/", ENOSPC);
         ASSERT_EQ(commit_in(turn, producer, "g", 6, kNotVerified), ErrorCode::not_coordinator);
         ASSERT_FALSE(services().groups.is_complete());
@@ -248,7 +248,7 @@ TEST_F(Transactions, AreForgottenWithTheTopicOfTheirCoordinators) {
     EXPECT_FALSE(is_open("t"));
     EXPECT_THAT(transactions_in("t"), ElementsAre("0/0", "abort 0/0"));
     EXPECT_EQ(fetch_offset("g"), (Fetched{ErrorCode::none, -1}));
-    in_turn([&](runtime::Turn& turn) {
+    in_turn([&](logs::Turn& turn) {
         ASSERT_TRUE(services().catalog.make_topic_of(catalog::CoordinatorKind::transactions, turn));
     });
     EXPECT_EQ(end("a", producer, true).error, ErrorCode::invalid_producer_id_mapping);
@@ -321,7 +321,7 @@ TEST_F(Transactions, OfManyIdsAreThereAfterACleanStopAndAKill) {
 
 TEST_F(Transactions, FollowTheFinalizedLevelOfTheirFeature) {
     const auto finalize = [&](std::int16_t level, std::int8_t upgrade_type) {
-        in_turn([&](runtime::Turn& turn) {
+        in_turn([&](logs::Turn& turn) {
             const catalog::UpdateFeatures command{
                 .updates = {{.feature = catalog::kTransactionVersion, .level = level, .upgrade_type = upgrade_type}}};
             const auto reply = services().catalog.change(turn, command);
@@ -375,7 +375,7 @@ TEST_F(Transactions, OpenInAPartitionWhoseRecordsWereAllDeletedAreFound) {
     write_unasked({ProducerId{77}, ProducerEpoch{3}}, "t");
     ASSERT_TRUE(log("t").delete_records_before(log("t").log_end_offset()).value());
     EXPECT_FALSE(is_open("t")) << "nothing is hidden yet";
-    in_turn([&](runtime::Turn&) {
+    in_turn([&](logs::Turn&) {
         EXPECT_EQ(runtime::end_hanging_transactions(*services().topics.table(), services().transactions,
                                                     services().outward_writes, clock_.now()),
                   1U);

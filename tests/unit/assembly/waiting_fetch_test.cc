@@ -56,7 +56,7 @@ TEST(WaitingFetch, KeepsTheTopicsThatItFoundWhenOneOfThemGrowsMeanwhile) {
     ASSERT_TRUE(create_topic(*clients[0], "a", 2));
     ASSERT_TRUE(create_topic(*clients[0], "b", 1));
 
-    std::weak_ptr<const runtime::TopicTable> found_in;
+    std::weak_ptr<const logs::TopicTable> found_in;
     std::promise<void> has_grown;
     rules.before_b = [&] {
         found_in = services.topics.table();

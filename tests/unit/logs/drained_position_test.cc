@@ -30,7 +30,7 @@ class DrainedPosition : public ::testing::Test {
         append_bytes(std::move(marker));
     }
     [[nodiscard]] std::int64_t next(std::int64_t from, bool read_committed = false) const {
-        return first_deliverable(log, Offset{from}, read_committed).value;
+        return logs::first_deliverable(log, Offset{from}, read_committed).value;
     }
 
     test::StorageWorld world;
@@ -72,13 +72,13 @@ TEST_F(DrainedPosition, EndsWhereAnOpenTransactionBegins) {
     append_transaction(Sequence{0});
     EXPECT_EQ(next(2, true), 2);
     EXPECT_EQ(next(2, false), 2);
-    EXPECT_EQ(DrainedPositions().first_deliverable(log, Offset{2}), Offset{2});
+    EXPECT_EQ(logs::DrainedPositions().first_deliverable(log, Offset{2}), Offset{2});
 }
 
 TEST_F(DrainedPosition, OfManyGroupsPassesAbortedRecords) {
     append_transaction(Sequence{0});
     end_transaction(ControlRecordType::abort);
-    EXPECT_EQ(DrainedPositions().first_deliverable(log, Offset{0}), Offset{4});
+    EXPECT_EQ(logs::DrainedPositions().first_deliverable(log, Offset{0}), Offset{4});
 }
 
 TEST_F(DrainedPosition, StartsWhereTheLogDoes) {
@@ -92,7 +92,7 @@ TEST_F(DrainedPosition, StartsWhereTheLogDoes) {
 TEST_F(DrainedPosition, LooksPastManyMarkersWithinItsBound) {
     append({.records = 1});
     std::size_t bytes = 0;
-    while (bytes < 2 * kDrainedScanBytesMax) {
+    while (bytes < 2 * logs::kDrainedScanBytesMax) {
         std::vector<std::byte> marker;
         build_end_transaction_marker({.type = ControlRecordType::commit}, log.log_end_offset(), LeaderEpoch{0}, kProducer,
                                      ProducerEpoch{0}, TimestampMs{1000}, marker);
@@ -113,7 +113,7 @@ TEST_F(DrainedPosition, OfManyGroupsReadsWhatLiesBetweenThemOnce) {
         end_transaction(ControlRecordType::commit);
     }
     const Offset end = log.high_watermark();
-    DrainedPositions drained;
+    logs::DrainedPositions drained;
     std::size_t after_first = 0;
     for (std::int64_t from = 1; from < end.value; ++from) {
         EXPECT_EQ(drained.first_deliverable(log, Offset{from}), end);
@@ -126,7 +126,7 @@ TEST_F(DrainedPosition, OfManyGroupsReadsWhatLiesBetweenThemOnce) {
 
 TEST_F(DrainedPosition, OfManyGroupsReadsNothingWhereNoTransactionEnded) {
     append({.records = 5});
-    DrainedPositions drained;
+    logs::DrainedPositions drained;
     EXPECT_EQ(drained.first_deliverable(log, Offset{2}), Offset{2});
     append_transaction(Sequence{0});
     EXPECT_EQ(drained.first_deliverable(log, Offset{3}), Offset{3});
@@ -147,12 +147,12 @@ TEST_F(DrainedPosition, OfManyLogsHasOneBudget) {
     build_end_transaction_marker({.type = ControlRecordType::commit}, Offset{0}, LeaderEpoch{0}, kProducer, ProducerEpoch{0},
                                  TimestampMs{1000}, marker);
     ASSERT_TRUE(other.append(marker, {.leader_epoch = LeaderEpoch{0}, .now = TimestampMs{1000}}).has_value());
-    DrainedPositions drained(DrainedPositions::kLookBytes);
+    logs::DrainedPositions drained(logs::DrainedPositions::kLookBytes);
     EXPECT_EQ(drained.first_deliverable(log, Offset{0}), Offset{4});
-    EXPECT_EQ(drained.bytes_read(), DrainedPositions::kLookBytes);
+    EXPECT_EQ(drained.bytes_read(), logs::DrainedPositions::kLookBytes);
     EXPECT_EQ(drained.first_deliverable(other, Offset{0}), Offset{0}) << "the budget is spent";
     EXPECT_EQ(drained.first_deliverable(log, Offset{1}), Offset{4}) << "what is known costs nothing";
-    EXPECT_EQ(drained.bytes_read(), DrainedPositions::kLookBytes);
+    EXPECT_EQ(drained.bytes_read(), logs::DrainedPositions::kLookBytes);
 }
 
 TEST_F(DrainedPosition, OfALogOfAnEarlierRunIsReadForNobodyKnowsWhatEndedThere) {
@@ -161,7 +161,7 @@ TEST_F(DrainedPosition, OfALogOfAnEarlierRunIsReadForNobodyKnowsWhatEndedThere) 
     world.restart_cleanly();
     PartitionLog& again = world.log();
     EXPECT_EQ(markers_end(again), Offset{4});
-    EXPECT_EQ(DrainedPositions().first_deliverable(again, Offset{3}), Offset{4});
+    EXPECT_EQ(logs::DrainedPositions().first_deliverable(again, Offset{3}), Offset{4});
 }
 
 TEST_F(DrainedPosition, OfManyGroupsIsReadOnceHoweverOftenItIsAskedFor) {
@@ -172,7 +172,7 @@ TEST_F(DrainedPosition, OfManyGroupsIsReadOnceHoweverOftenItIsAskedFor) {
                                  TimestampMs{1000}, marker);
     PartitionLog& other = world.log(1);
     ASSERT_TRUE(other.append(marker, {.leader_epoch = LeaderEpoch{0}, .now = TimestampMs{1000}}).has_value());
-    DrainedPositions drained;
+    logs::DrainedPositions drained;
     EXPECT_EQ(drained.first_deliverable(log, Offset{0}), Offset{4});
     EXPECT_EQ(drained.first_deliverable(other, Offset{0}), Offset{1});
     const std::size_t once = drained.bytes_read();

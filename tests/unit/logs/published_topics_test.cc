@@ -11,11 +11,11 @@ namespace {
 
 using ::testing::ElementsAre;
 
-class NotingListener final : public TopicsListener {
+class NotingListener final : public logs::TopicsListener {
   public:
-    NotingListener(std::string name, const PublishedTopics& topics, std::vector<std::string>& heard)
+    NotingListener(std::string name, const logs::PublishedTopics& topics, std::vector<std::string>& heard)
         : name_(std::move(name)), topics_(topics), heard_(heard) {}
-    void on_topics_changed(const TopicsChange& change) override {
+    void on_topics_changed(const logs::TopicsChange& change) override {
         // A listener that is told of a change can look it up.
         const bool is_published = topics_.table().get() == &change.now;
         heard_.push_back(name_ + (is_published ? "" : " too early"));
@@ -23,13 +23,13 @@ class NotingListener final : public TopicsListener {
 
   private:
     std::string name_;
-    const PublishedTopics& topics_;
+    const logs::PublishedTopics& topics_;
     std::vector<std::string>& heard_;
 };
 
 TEST(PublishedTopicsTest, ListenersHearInTheirOrderOfWhatIsPublished) {
     catalog::TestCatalog catalog;
-    PublishedTopics topics;
+    logs::PublishedTopics topics;
     std::vector<std::string> heard;
     NotingListener first("first", topics, heard);
     NotingListener second("second", topics, heard);

@@ -73,7 +73,7 @@ void add_service(http::MetricsText& text, const SharedCapacity::Status& capacity
 }
 
 /// Bytes in the topics of clients, for as many topics as have counts of their own, in the order of their names.
-std::map<std::string, std::uint64_t> size_by_entity(const runtime::TopicTable& table, bool with_names) {
+std::map<std::string, std::uint64_t> size_by_entity(const logs::TopicTable& table, bool with_names) {
     std::map<std::string, std::uint64_t> sizes;
     std::size_t count = 0;
     for (const catalog::Topic& topic : table.catalog->topics()) {

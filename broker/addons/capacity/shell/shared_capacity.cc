@@ -24,7 +24,7 @@ std::int64_t rest_ms(std::int64_t wait_ms, std::int64_t wait_ms_max) {
 
 /// False if the catalog cannot be written. `from`: the units for which the change was decided; another client may have set others
 /// since.
-bool set_units(runtime::Turn& turn, runtime::Catalog& catalog, const config::CurrentConfig& config, std::int32_t from,
+bool set_units(logs::Turn& turn, runtime::Catalog& catalog, const config::CurrentConfig& config, std::int32_t from,
                std::int32_t to) {
     const auto now_set = config.get();
     if (capacity_settings(*now_set).units != from) {
@@ -48,7 +48,7 @@ SharedCapacity::SharedCapacity(const config::CurrentConfig& config, insight::Fin
 
 void SharedCapacity::begin(Now now) { follow(now); }
 
-void SharedCapacity::on_topics_changed(const runtime::TopicsChange& change) {
+void SharedCapacity::on_topics_changed(const logs::TopicsChange& change) {
     using Kind = catalog::CatalogChange::Kind;
     const bool has_new_settings = std::ranges::any_of(change.changes, [](const catalog::CatalogChange& one) {
         return one.kind == Kind::configs_changed && one.resource_type == catalog::ConfigResourceType::broker;
@@ -107,7 +107,7 @@ std::optional<std::int32_t> SharedCapacity::note_use(const AutoInflate::Use& use
 }
 
 void SharedCapacity::inflate(std::int32_t from, std::int32_t to) {
-    changes_.post("the capacity could not be raised", [this, from, to](runtime::Turn& turn, runtime::Catalog& catalog) {
+    changes_.post("the capacity could not be raised", [this, from, to](logs::Turn& turn, runtime::Catalog& catalog) {
         const bool is_done = set_units(turn, catalog, config_, from, to);
         if (!is_done) {
             // If a client sets the same number later, that is not the broker's own change.

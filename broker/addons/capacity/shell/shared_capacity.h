@@ -35,7 +35,7 @@ namespace partita::capacity {
 ///
 /// A caller that gets a wait back reports it to the client (ThrottleTimeMs) and lets the connection rest for as long
 /// (RequestContext::throttle), as with client quotas.
-class SharedCapacity final : public runtime::TopicsListener, public handlers::CommitGate {
+class SharedCapacity final : public logs::TopicsListener, public handlers::CommitGate {
   public:
     /// A fetch that would have to wait longer gets nothing. This is the consumers' default timeout for an answer
     /// (request.timeout.ms).
@@ -50,7 +50,7 @@ class SharedCapacity final : public runtime::TopicsListener, public handlers::Co
 
     /// Called at the start, when the settings are complete.
     void begin(Now now);
-    void on_topics_changed(const runtime::TopicsChange& change) override;
+    void on_topics_changed(const logs::TopicsChange& change) override;
 
     /// True if there are units, so that clients may have to wait.
     [[nodiscard]] bool is_limited() const { return limits_appends_.is_on(); }
@@ -132,7 +132,3 @@ class SharedCapacity final : public runtime::TopicsListener, public handlers::Co
 };
 
 }  // namespace partita::capacity
-
-namespace partita::runtime {
-using capacity::SharedCapacity;
-}

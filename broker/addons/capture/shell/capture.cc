@@ -39,7 +39,7 @@ std::int64_t owed_bytes(const PartitionLog& log, Offset next, Offset end) {
 
 }  // namespace
 
-Capture::Capture(const config::CurrentConfig& config, const runtime::PublishedTopics& topics, FileSystem& file_system,
+Capture::Capture(const config::CurrentConfig& config, const logs::PublishedTopics& topics, FileSystem& file_system,
                  CaptureCounters& counters, const Schedule& schedule)
     : config_(config),
       topics_(topics),
@@ -47,7 +47,7 @@ Capture::Capture(const config::CurrentConfig& config, const runtime::PublishedTo
       counters_(counters),
       files_(file_system, capture_directory(*config.get())) {}
 
-CaptureConfig Capture::config_of(const runtime::TopicState& topic, const CaptureConfig& defaults) const {
+CaptureConfig Capture::config_of(const logs::TopicState& topic, const CaptureConfig& defaults) const {
     CaptureConfig config = capture_config(topic.topic->configs, defaults);
     config.enable = config.enable && catalog::find_internal_topic(topic.topic->name) == nullptr;
     return config;
@@ -60,7 +60,7 @@ void Capture::start() {
         worker_ = schedule_.executor.start("capture", [this] { return step(); });
         return;
     }
-    topics_.table()->for_each([&](const runtime::TopicState& state) {
+    topics_.table()->for_each([&](const logs::TopicState& state) {
         if (config_of(state, defaults).enable) {
             log::warning("capture", "a topic is not captured, because partita.capture.directory is not set",
                          {{"topic", state.topic->name}});
@@ -73,7 +73,7 @@ void Capture::stop() {
     worker_.reset();
 }
 
-void Capture::on_topics_changed(const runtime::TopicsChange&) {
+void Capture::on_topics_changed(const logs::TopicsChange&) {
     if (worker_) {
         worker_->wake();
     }
@@ -97,12 +97,12 @@ Instant Capture::step() {
 void Capture::look(Now now) {
     looked_version_ = topics_.version();
     next_look_ = kNever;
-    const std::shared_ptr<const runtime::TopicTable> table = topics_.table();
+    const std::shared_ptr<const logs::TopicTable> table = topics_.table();
     const CaptureConfig defaults = capture_defaults(*config_.get());
     drop_deleted(*table, defaults);
     std::uint64_t backlog = 0;
     std::uint64_t failing = 0;
-    table->for_each([&](const runtime::TopicState& topic) {
+    table->for_each([&](const logs::TopicState& topic) {
         const CaptureConfig config = config_of(topic, defaults);
         if (!config.enable || is_stopping()) {
             return;
@@ -145,9 +145,9 @@ bool Capture::open_directory(Now now) {
     return opened.has_value();
 }
 
-void Capture::drop_deleted(const runtime::TopicTable& table, const CaptureConfig& defaults) {
+void Capture::drop_deleted(const logs::TopicTable& table, const CaptureConfig& defaults) {
     for (auto at = states_.begin(); at != states_.end();) {
-        const runtime::TopicState* topic = table.find(at->first.topic);
+        const logs::TopicState* topic = table.find(at->first.topic);
         if (topic != nullptr && config_of(*topic, defaults).enable) {
             ++at;
             continue;
@@ -162,8 +162,8 @@ void Capture::drop_deleted(const runtime::TopicTable& table, const CaptureConfig
     }
 }
 
-Instant Capture::look_at(const runtime::TopicState& topic, const CaptureConfig& config, const Key& key, State& state, Now now) {
-    const runtime::Partition& partition = *topic.partition(key.partition.value);
+Instant Capture::look_at(const logs::TopicState& topic, const CaptureConfig& config, const Key& key, State& state, Now now) {
+    const logs::Partition& partition = *topic.partition(key.partition.value);
     if (state.id.empty()) {
         state.id = key.topic.to_string() + "-" + std::to_string(key.partition.value);
         state.topic = topic.topic->name;
@@ -189,7 +189,7 @@ Instant Capture::look_at(const runtime::TopicState& topic, const CaptureConfig& 
     return now.monotonic + kLookMs;
 }
 
-bool Capture::load(const runtime::Partition& partition, const CaptureConfig& config, State& state, Now now) {
+bool Capture::load(const logs::Partition& partition, const CaptureConfig& config, State& state, Now now) {
     auto progress = files_.load(state.id);
     if (!progress) {
         fail(state, "cannot read the capture progress", progress.error(), now);
@@ -205,7 +205,7 @@ bool Capture::load(const runtime::Partition& partition, const CaptureConfig& con
 
 void Capture::capture(const Key& key, Now now) {
     const auto found = states_.find(key);
-    const std::shared_ptr<const runtime::TopicState> topic = topics_.table()->share(key.topic);
+    const std::shared_ptr<const logs::TopicState> topic = topics_.table()->share(key.topic);
     if (found == states_.end() || !topic) {
         return;
     }
@@ -214,7 +214,7 @@ void Capture::capture(const Key& key, Now now) {
         return;
     }
     State& state = found->second;
-    const runtime::Partition& partition = *topic->partition(key.partition.value);
+    const logs::Partition& partition = *topic->partition(key.partition.value);
     if (state.sealed) {
         finish(state, now);
         return;
@@ -230,7 +230,7 @@ void Capture::capture(const Key& key, Now now) {
     next_look_ = std::min(next_look_, now.monotonic);
 }
 
-void Capture::write(const CaptureConfig& config, const runtime::Partition& partition, State& state, const Window::Due& due,
+void Capture::write(const CaptureConfig& config, const logs::Partition& partition, State& state, const Window::Due& due,
                     Now now) {
     const WindowRange range{.from = state.progress.next,
                             .until = std::max(due.until, state.progress.next),

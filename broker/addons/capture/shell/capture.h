@@ -41,7 +41,7 @@ struct WrittenWindow;
 /// It runs as a worker of its own. A step looks at all partitions, at most once in `kLookMs` (`Window` decides which window
 /// ends), or writes one file. It keeps no records between two files, and a few hundred bytes for each partition. Without a
 /// directory there is no worker, and nothing costs anything. Without a captured topic it rests until one comes.
-class Capture final : public runtime::TopicsListener {
+class Capture final : public logs::TopicsListener {
   public:
     static constexpr std::int64_t kLookMs = 1000;
     static constexpr std::int64_t kRetryMs = 5000;
@@ -61,7 +61,7 @@ class Capture final : public runtime::TopicsListener {
     /// Ends the worker. It abandons a file in progress and writes it again after the next start.
     void stop();
 
-    void on_topics_changed(const runtime::TopicsChange& change) override;
+    void on_topics_changed(const logs::TopicsChange& change) override;
 
   private:
     struct Key {

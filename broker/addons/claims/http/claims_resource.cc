@@ -164,7 +164,7 @@ class Wishes {
         }
         place.partition =
             static_cast<std::int32_t>(object.number("partition", {.most = std::numeric_limits<std::int32_t>::max()}).value_or(0));
-        const runtime::TopicState* topic = table_->find(place.topic);
+        const logs::TopicState* topic = table_->find(place.topic);
         // A caller that may not see a topic must not learn whether it exists.
         if (!authorize(services_.authorizer, exchange_.caller(), access::kReadTopic, place.topic,
                        "POST /v1/groups/G/" + exchange_.request().path.at(3))) {
@@ -187,7 +187,7 @@ class Wishes {
 
     runtime::Services& services_;
     Exchange& exchange_;
-    const std::shared_ptr<const runtime::TopicTable> table_;
+    const std::shared_ptr<const logs::TopicTable> table_;
     JsonBody body_;
     std::string owner_;
     std::string missing_;
@@ -199,7 +199,7 @@ class Wishes {
 template <class Command>
 std::optional<typename Command::Result> ask(const Surroundings& surroundings, Exchange& exchange, Command command) {
     runtime::Services& services = surroundings.services;
-    runtime::Turn& turn = services.turns.first();
+    logs::Turn& turn = services.turns.first();
     std::optional<typename Command::Result> result;
     if (services.extensions.parts.get<ClaimShards>().is_attached() ||
         services.catalog.make_topic_of(catalog::CoordinatorKind::claims, turn)) {
@@ -248,7 +248,7 @@ void for_each_row(const Surroundings& surroundings, const Exchange& exchange, co
     const auto wanted = exchange.request().parameter("topic");
     const auto table = surroundings.services.topics.table();
     for (const auto& [place, row] : rows) {
-        const runtime::TopicState* topic = table->find(place.topic);
+        const logs::TopicState* topic = table->find(place.topic);
         const bool is_there =
             topic != nullptr && topic->topic->id == row.topic_id && place.partition < topic->topic->partition_count;
         if (is_there && (!wanted || *wanted == place.topic) &&
@@ -270,7 +270,7 @@ void serve_claims(const Surroundings& surroundings, const ExchangePointer& excha
     object["time_ms"] = surroundings.services.clock.now().wall.value;
     object["claims"] = ordered_json::array();
     for_each_row(surroundings, *exchange, known.claims,
-                 [&](const ClaimPlace& place, const Claim& claim, const runtime::TopicState&) {
+                 [&](const ClaimPlace& place, const Claim& claim, const logs::TopicState&) {
                      if (!owner || (*owner == claim.owner && !claim.is_released)) {
                          object["claims"].push_back(claim_json(place, claim, now));
                      }
@@ -334,7 +334,7 @@ void serve_checkpoints(const Surroundings& surroundings, const ExchangePointer& 
     object["group"] = shown(group);
     object["checkpoints"] = ordered_json::array();
     for_each_row(surroundings, *exchange, known.checkpoints,
-                 [&](const ClaimPlace& place, const ClaimCheckpoint& checkpoint, const runtime::TopicState& topic) {
+                 [&](const ClaimPlace& place, const ClaimCheckpoint& checkpoint, const logs::TopicState& topic) {
                      const logs::LogBounds bounds = logs::log_bounds(*topic.partition(place.partition));
                      ordered_json told{{"topic", shown(place.topic)}, {"partition", place.partition}};
                      told["offset"] = checkpoint.offset.value;

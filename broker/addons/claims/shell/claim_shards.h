@@ -23,7 +23,7 @@ class ClaimShards final : public runtime::CoordinatorShards<ClaimCoordinator>, p
   public:
     explicit ClaimShards(const Surroundings& surroundings) : CoordinatorShards(surroundings, LockRank::claim_shard) {}
 
-    [[nodiscard]] bool attach(std::span<const std::shared_ptr<runtime::Partition>> partitions) override {
+    [[nodiscard]] bool attach(std::span<const std::shared_ptr<logs::Partition>> partitions) override {
         return CoordinatorShards::attach(partitions.first(1));
     }
 
@@ -35,7 +35,7 @@ class ClaimShards final : public runtime::CoordinatorShards<ClaimCoordinator>, p
     void visit_histories(FunctionRef<void(std::string_view group, const insight::GroupHistory& history)> visit) override;
 
   private:
-    [[nodiscard]] std::unique_ptr<ClaimCoordinator> make_core(const runtime::Partition& /*partition*/) override {
+    [[nodiscard]] std::unique_ptr<ClaimCoordinator> make_core(const logs::Partition& /*partition*/) override {
         return std::make_unique<ClaimCoordinator>();
     }
 };

@@ -18,7 +18,7 @@ constexpr Now kNow{.monotonic = {1}, .wall = {1}};
 
 class NotingHost final : public CoordinatorHost {
   public:
-    [[nodiscard]] bool attach(std::span<const std::shared_ptr<Partition>> partitions) override {
+    [[nodiscard]] bool attach(std::span<const std::shared_ptr<logs::Partition>> partitions) override {
         heard.push_back("attach " + std::to_string(partitions.size()));
         return true;
     }
@@ -31,14 +31,14 @@ class NotingHost final : public CoordinatorHost {
     void detach() override {}
     [[nodiscard]] bool is_attached() const override { return false; }
     [[nodiscard]] bool rebuild_lost() override { return true; }
-    void topic_deleted(Turn*, const coordination::TopicDeleted& event, Now) override {
+    void topic_deleted(logs::Turn*, const coordination::TopicDeleted& event, Now) override {
         heard.push_back("deleted " + (event.name.empty() ? event.topic_id.to_string() : std::string(event.name)));
     }
-    void tick(Turn&, Now) override {}
+    void tick(logs::Turn&, Now) override {}
     [[nodiscard]] std::optional<Instant> next_deadline() const override { return std::nullopt; }
-    void write_markers(const Partition&, std::span<const coordination::OutwardWrite>, TimestampMs,
+    void write_markers(const logs::Partition&, std::span<const coordination::OutwardWrite>, TimestampMs,
                        std::span<ErrorCode>) override {}
-    void fail_waiting(Turn&) override {}
+    void fail_waiting(logs::Turn&) override {}
 
     std::vector<std::string> heard;
 };
@@ -55,7 +55,7 @@ class CoordinatorHostsTest : public ::testing::Test {
             {.before = *before, .now = *table_, .changes = catalog_.last_effects.changes, .turn = nullptr, .time = kNow});
     }
     void create_groups_topic() {
-        const auto made = catalog_.carry_out(AutoCreateTopic{kGroupsTopic});
+        const auto made = catalog_.carry_out(catalog::AutoCreateTopic{kGroupsTopic});
         ASSERT_FALSE(made.error.failed());
         tell();
     }
@@ -75,7 +75,7 @@ class CoordinatorHostsTest : public ::testing::Test {
     catalog::TestCatalog catalog_;
     NotingHost host_;
     CoordinatorHosts hosts_;
-    std::shared_ptr<const TopicTable> table_;
+    std::shared_ptr<const logs::TopicTable> table_;
 };
 
 TEST_F(CoordinatorHostsTest, ATopicThatTheStartFoundIsLoadedAndNotServed) {

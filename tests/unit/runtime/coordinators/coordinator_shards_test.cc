@@ -32,7 +32,7 @@ class ToyShards final : public CoordinatorShards<toy::Core> {
     int updates = 0;
 
   private:
-    std::unique_ptr<toy::Core> make_core(const Partition&) override { return std::make_unique<toy::Core>(); }
+    std::unique_ptr<toy::Core> make_core(const logs::Partition&) override { return std::make_unique<toy::Core>(); }
     void bring_up_to_date(toy::Core&) override { ++updates; }
     void on_persisted(std::span<const toy::Record> records) override {
         for (const toy::Record& record : records) {
@@ -81,20 +81,21 @@ class CoordinatorShardsTest : public ::testing::Test {
             throw std::runtime_error(opened.error().message);
         }
         store_ = std::move(*opened);
-        auto table = std::make_shared<TopicTable>();
+        auto table = std::make_shared<logs::TopicTable>();
         catalog_.create("outward", 2);
         table->catalog = catalog_.core().snapshot();
-        auto state = std::make_shared<TopicState>();
+        auto state = std::make_shared<logs::TopicState>();
         state->topic = table->catalog->share_topic(table->catalog->find_topic("outward")->id);
         for (int index = 0; index < 2; ++index) {
-            outward_.push_back(std::make_shared<Partition>(world_.shared_log(10 + index), fetch::PartitionKey{10u + index}));
+            outward_.push_back(
+                std::make_shared<logs::Partition>(world_.shared_log(10 + index), fetch::PartitionKey{10u + index}));
         }
         state->partitions = outward_;
         table->put(state);
         topics_.publish(std::move(table));
         for (std::size_t index = 0; index < kShards; ++index) {
             partitions_.push_back(
-                std::make_shared<Partition>(world_.shared_log(static_cast<int>(index)), fetch::PartitionKey{index}));
+                std::make_shared<logs::Partition>(world_.shared_log(static_cast<int>(index)), fetch::PartitionKey{index}));
         }
         start();
     }
@@ -104,7 +105,7 @@ class CoordinatorShardsTest : public ::testing::Test {
         ASSERT_TRUE(shards_->attach(partitions_));
         ASSERT_TRUE(shards_->load(kNow).has_value());
     }
-    [[nodiscard]] Turn& turn() { return turns_.first(); }
+    [[nodiscard]] logs::Turn& turn() { return turns_.first(); }
     [[nodiscard]] ErrorCode put(std::string_view key, std::int64_t value) {
         const auto done = shards_->ask(turn(), key, toy::Put{.key = key, .value = value});
         return done ? done->error : ErrorCode::not_coordinator;
@@ -128,7 +129,7 @@ class CoordinatorShardsTest : public ::testing::Test {
     /// The next write fails, and no other does.
     void fail_next_write() { world_.system.fail_call(1, EIO); }
     /// The values of a partition's records, in their order.
-    [[nodiscard]] static std::vector<std::string> values_of(const Partition& partition) {
+    [[nodiscard]] static std::vector<std::string> values_of(const logs::Partition& partition) {
         std::vector<std::string> values;
         const std::string bytes = test::read_all(*partition.log, Offset{0});
         std::vector<std::byte> copy(as_bytes(bytes).begin(), as_bytes(bytes).end());
@@ -150,15 +151,15 @@ class CoordinatorShardsTest : public ::testing::Test {
     test::StorageWorld world_;
     std::unique_ptr<MetadataStore> store_;
     catalog::TestCatalog catalog_;
-    PublishedTopics topics_;
+    logs::PublishedTopics topics_;
     test::StillClock clock_;
-    Turns turns_{topics_, 1, 0, clock_};
+    logs::Turns turns_{topics_, 1, 0, clock_};
     UpkeepBell bell_;
     FailureLog failures_{clock_};
     CoordinatorHosts hosts_;
     OutwardWrites writes_{turns_, topics_, hosts_};
-    std::vector<std::shared_ptr<Partition>> partitions_;
-    std::vector<std::shared_ptr<Partition>> outward_;
+    std::vector<std::shared_ptr<logs::Partition>> partitions_;
+    std::vector<std::shared_ptr<logs::Partition>> outward_;
     std::unique_ptr<ToyShards> shards_;
 };
 
@@ -305,9 +306,9 @@ TEST_F(CoordinatorShardsTest, DeletedTopicIsForgottenAndServedAnewWithAsManyPart
     EXPECT_FALSE(shards_->is_attached());
     EXPECT_THAT(answers, ElementsAre(Answer{7, ErrorCode::not_coordinator, -1}));
     EXPECT_FALSE(shards_->attach({partitions_.data(), 1}));
-    const std::vector<std::shared_ptr<Partition>> anew{
-        std::make_shared<Partition>(world_.shared_log(20), fetch::PartitionKey{20}),
-        std::make_shared<Partition>(world_.shared_log(21), fetch::PartitionKey{21})};
+    const std::vector<std::shared_ptr<logs::Partition>> anew{
+        std::make_shared<logs::Partition>(world_.shared_log(20), fetch::PartitionKey{20}),
+        std::make_shared<logs::Partition>(world_.shared_log(21), fetch::PartitionKey{21})};
     ASSERT_TRUE(shards_->attach(anew));
     shards_->serve(kNow);
     EXPECT_EQ(get("a"), -1);

@@ -21,16 +21,16 @@ class TopicQueries : public ::testing::Test {
         table_.catalog = catalog_.core().snapshot();
         int log = 0;
         for (const catalog::Topic& topic : table_.catalog->topics()) {
-            auto state = std::make_shared<TopicState>();
+            auto state = std::make_shared<logs::TopicState>();
             state->topic = table_.catalog->share_topic(topic.id);
             for (std::int32_t index = 0; index < topic.partition_count; ++index, ++log) {
-                state->partitions.push_back(
-                    std::make_shared<Partition>(world_.shared_log(log), fetch::PartitionKey{static_cast<std::uint64_t>(log)}));
+                state->partitions.push_back(std::make_shared<logs::Partition>(
+                    world_.shared_log(log), fetch::PartitionKey{static_cast<std::uint64_t>(log)}));
             }
             table_.put(std::move(state));
         }
     }
-    [[nodiscard]] const TopicState& topic(std::string_view name) const { return *table_.find(name); }
+    [[nodiscard]] const logs::TopicState& topic(std::string_view name) const { return *table_.find(name); }
     std::size_t append(std::string_view name, std::size_t partition, const test::TestBatch& wanted) {
         auto batch = test::make_batch(wanted);
         EXPECT_TRUE(
@@ -40,7 +40,7 @@ class TopicQueries : public ::testing::Test {
 
     catalog::TestCatalog catalog_;
     test::StorageWorld world_;
-    TopicTable table_;
+    logs::TopicTable table_;
 };
 
 TEST_F(TopicQueries, TopicsComeByNameWithThePlaceThatTheirPartitionsTake) {

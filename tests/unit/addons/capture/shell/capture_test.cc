@@ -52,7 +52,7 @@ class CaptureTest : public ::testing::Test {
     /// Begins again with an empty log and an empty directory.
     void begin_anew() {
         capture_.reset();
-        topics_.publish(std::make_shared<TopicTable>());
+        topics_.publish(std::make_shared<logs::TopicTable>());
         log_.reset();
         world_ = std::make_unique<test::StorageWorld>();
         log_ = world_->shared_log();
@@ -64,15 +64,15 @@ class CaptureTest : public ::testing::Test {
     }
 
     void publish() {
-        auto table = std::make_shared<TopicTable>();
+        auto table = std::make_shared<logs::TopicTable>();
         table->catalog = catalog_.core().snapshot();
         for (const catalog::Topic& topic : table->catalog->topics()) {
-            auto state = std::make_shared<TopicState>();
+            auto state = std::make_shared<logs::TopicState>();
             const auto configured = std::make_shared<catalog::Topic>(topic);
             configured->configs = configs_;
             state->topic = configured;
             state->config = std::make_shared<const config::TopicConfig>();
-            state->partitions.push_back(std::make_shared<Partition>(log_, fetch::PartitionKey{1}));
+            state->partitions.push_back(std::make_shared<logs::Partition>(log_, fetch::PartitionKey{1}));
             table->put(std::move(state));
         }
         topics_.publish(std::move(table));
@@ -158,7 +158,7 @@ class CaptureTest : public ::testing::Test {
     catalog::TestCatalog catalog_;
     config::ConfigMap configs_;
     config::CurrentConfig config_{broker_config()};
-    PublishedTopics topics_;
+    logs::PublishedTopics topics_;
     OneWorker executor_;
     CaptureCounters counters_;
     std::unique_ptr<Capture> capture_;
