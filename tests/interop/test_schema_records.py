@@ -144,7 +144,7 @@ def test_a_registry_that_is_away_or_asks_who_it_is_ends_the_command(broker, uniq
         assert len(consume(broker, topic, registry, "--schema-registry-login", "me:secret").succeeded().lines) == 2
         # Nothing is read before it is known who asks.
         stranger = consume(broker, topic, registry)
-        assert stranger.code == 1 and "401" in stranger.out + stranger.err and "shown as it is" not in stranger.err
+        assert stranger.code == 1 and "401" in stranger.out + stranger.err and "shown undecoded" not in stranger.err
     away = consume(broker, topic, registry)
     assert away.code == 1 and "no schema registry answers at http://127.0.0.1:" in away.out + away.err
 

@@ -222,7 +222,7 @@ TEST_F(Plans, KnowTheAddressOfTheHttpSideInEveryForm) {
                              "[]:1", "[::1]8092", "::1", ""}) {
         const Ran ran = run("plan t --to 6 --http '" + std::string(none) + "'");
         EXPECT_EQ(ran.code, 2) << none << ": " << ran.out;
-        EXPECT_TRUE(has(ran.out, "say HOST or HOST:PORT")) << none << ": " << ran.out;
+        EXPECT_TRUE(has(ran.out, "use HOST or HOST:PORT")) << none << ": " << ran.out;
     }
     for (const char* nobodys : {"[::1]:1", "127.0.0.1:1", "localhost:1", "localhost:65535"}) {
         const Ran ran = run("plan t --to 6 --http '" + std::string(nobodys) + "'");

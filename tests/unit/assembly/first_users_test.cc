@@ -87,7 +87,7 @@ TEST_F(FirstUsers, OfAFileThatCannotBeReadAreRefusedWithItsPlace) {
     std::filesystem::remove(path());
     const auto missing = again(called);
     ASSERT_FALSE(missing.has_value());
-    EXPECT_THAT(missing.error().message, HasSubstr("cannot be read"));
+    EXPECT_THAT(missing.error().message, HasSubstr("cannot read partita.scram.users.file: "));
     EXPECT_TRUE(is_password(called, "alice", "one"));
 }
 

@@ -248,9 +248,8 @@ TEST_F(Transactions, AreForgottenWithTheTopicOfTheirCoordinators) {
     EXPECT_FALSE(is_open("t"));
     EXPECT_THAT(transactions_in("t"), ElementsAre("0/0", "abort 0/0"));
     EXPECT_EQ(fetch_offset("g"), (Fetched{ErrorCode::none, -1}));
-    in_turn([&](logs::Turn& turn) {
-        ASSERT_TRUE(services().catalog.make_topic_of(catalog::CoordinatorKind::transactions, turn));
-    });
+    in_turn(
+        [&](logs::Turn& turn) { ASSERT_TRUE(services().catalog.make_topic_of(catalog::CoordinatorKind::transactions, turn)); });
     EXPECT_EQ(end("a", producer, true).error, ErrorCode::invalid_producer_id_mapping);
     const Producer next = init("a");
     EXPECT_NE(next.id, producer.id);

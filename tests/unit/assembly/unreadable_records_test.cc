@@ -28,7 +28,7 @@ TEST_F(UnreadableRecords, OfAnAdministratorCostNoGroupItsOffsets) {
     EXPECT_EQ(client_->committed("h", "t", 0), 8);
     EXPECT_EQ(client_->commit("g", "t", 0, 9), ErrorCode::none);
     // The stop folded them into the checkpoint.
-    EXPECT_THAT(log_of_restart(), AllOf(HasSubstr("records cannot be read"), HasSubstr("in the checkpoint")));
+    EXPECT_THAT(log_of_restart(), AllOf(HasSubstr("records that cannot be read"), HasSubstr("in the checkpoint")));
     EXPECT_EQ(client_->committed("g", "t", 0), 9);
 }
 
@@ -45,7 +45,7 @@ TEST_F(UnreadableRecords, DoNotEndABrokerThatReadsItsCoordinatorsAnew) {
 TEST_F(UnreadableRecords, OfAnAdministratorCostNoTransactionItsProducer) {
     ASSERT_EQ(client_->create_topic(std::string(kTransactionsTopic), 1).error, ErrorCode::none);
     ASSERT_EQ(produce_as("__admin_client", kTransactionsTopic), ErrorCode::none);
-    EXPECT_THAT(log_of_restart(), AllOf(HasSubstr("records cannot be read"), HasSubstr("__transaction_state-0")));
+    EXPECT_THAT(log_of_restart(), AllOf(HasSubstr("records that cannot be read"), HasSubstr("__transaction_state-0")));
     EXPECT_TRUE(broker_->services().transactions.is_attached());
 }
 

@@ -55,7 +55,7 @@ TEST_F(CommandsTest, ALineThatLacksSomethingRunsNothing) {
     for (const auto& [words, why] : std::vector<std::pair<std::vector<std::string>, std::string>>{
              {{"plan"}, "TOPIC is required"},
              {{"plan", "t"}, "--to is required"},
-             {{"plan", "t", "--to"}, "--to has no argument"},
+             {{"plan", "t", "--to"}, "--to needs an argument"},
              {{"plan", "t", "--to", "many"}, "--to is many; use a whole number"},
              {{"plan", "t", "--to", "4", "--to", "5"}, "--to is given twice"},
              {{"plan", "t", "--to", "4", "--records", "0"}, "--records is 0; use a whole number from 1 on"},
@@ -126,7 +126,7 @@ TEST_F(CommandsTest, HelpIsOutputAndNamesWhatACommandTakes) {
     const Ran plan = run({"plan", "--help"});
     EXPECT_EQ(plan.exit_code, kExitDone);
     EXPECT_EQ(plan.errors, "");
-    EXPECT_THAT(plan.output, StartsWith("usage: partita plan TOPIC [OPTION]...\n\nshow what adding partitions"));
+    EXPECT_THAT(plan.output, StartsWith("usage: partita plan TOPIC [OPTION]...\n\npredict the effects of adding partitions"));
     EXPECT_THAT(plan.output, HasSubstr("  --fail-on <severity>"));
     EXPECT_THAT(plan.output, HasSubstr("localhost:8092) ($PARTITA_HTTP)"));
     EXPECT_EQ(run({"plan", "t", "-h"}).output, plan.output) << "whatever else the line says";
@@ -186,7 +186,7 @@ TEST_F(CommandsTest, ADirectoryWithoutSettingsStartsNoBroker) {
     std::filesystem::create_directory(empty);
     const Ran ran = run({"--security", empty});
     EXPECT_EQ(ran.exit_code, kExitUsage);
-    EXPECT_THAT(ran.errors, HasSubstr("partita dev-security " + empty + " makes it"));
+    EXPECT_THAT(ran.errors, HasSubstr("partita dev-security " + empty + " creates it"));
     std::filesystem::remove_all(empty);
 }
 
@@ -306,7 +306,7 @@ TEST_F(CommandsTest, AGroupsPartitionsAreWatchedUntilTheBrokerEnds) {
     EXPECT_EQ(ran.exit_code, kExitBroken);
     EXPECT_THAT(ran.output, HasSubstr("owner    t 3: web, claim 2, no commit\n"));
     AnsweringServer strange(AnsweringServer::http("200 OK", "{}"));
-    EXPECT_THAT(run({"watch", "--ownership", "g", "--http", strange.address()}).errors, HasSubstr("does not know"));
+    EXPECT_THAT(run({"watch", "--ownership", "g", "--http", strange.address()}).errors, HasSubstr("gave an unknown answer"));
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ TEST(TopScreen, WhoIsBusiestComesFirst) {
     EXPECT_LT(text.find("audit"), text.find("billing"));
     EXPECT_THAT(text, HasSubstr("block H03 orders: group billing commits beyond"));
     EXPECT_THAT(text, HasSubstr("apache-kafka-java 4.3.1"));
-    EXPECT_THAT(text, HasSubstr("q ends"));
+    EXPECT_THAT(text, HasSubstr("q quit"));
 }
 
 TEST(TopScreen, FillsATerminalOfAnySizeAndNoMore) {

@@ -104,14 +104,14 @@ TEST(ExpansionConfig, APatternThatIsNoneIsRefusedInWords) {
         refusal("orders:careful"),
         "Invalid value orders:careful for configuration partita.default.expansion.mode.patterns: the mode must be faithful, "
         "safe-offsets, guarded or fenced");
-    EXPECT_NE(refusal("orders").find("say PATTERN:MODE"), std::string::npos);
-    EXPECT_NE(refusal(":fenced").find("say PATTERN:MODE"), std::string::npos);
+    EXPECT_NE(refusal("orders").find("use PATTERN:MODE"), std::string::npos);
+    EXPECT_NE(refusal(":fenced").find("use PATTERN:MODE"), std::string::npos);
     EXPECT_EQ(refusal(""), "");
     std::string many;
     for (std::size_t index = 0; index <= kModePatternsMax; ++index) {
         many += "t" + std::to_string(index) + ":fenced,";
     }
-    EXPECT_NE(refusal(many).find("there may be 100 patterns"), std::string::npos);
+    EXPECT_NE(refusal(many).find("at most 100 patterns are allowed"), std::string::npos);
     const ModePatterns hard = *parse_mode_patterns("*a*a*a*a*a*a*a*a*b:fenced");
     EXPECT_FALSE(mode_of_pattern(hard, std::string(249, 'a'))) << "and that in no time";
 }

@@ -178,7 +178,7 @@ TEST(DevSecurity, WhatMakesNoUserOrHostIsRefused) {
     for (const char* user : {"", "ca", "server", "broker", "-x", ".hidden", "a/b", "a b", "a\"b", "a,b", "\xc3\xa9"}) {
         const auto files = make_files({.directory = "/d", .users = {user}}, kNowS);
         ASSERT_FALSE(files.has_value()) << user;
-        EXPECT_THAT(files.error(), HasSubstr("the user \"" + std::string(user) + "\" cannot be")) << user;
+        EXPECT_THAT(files.error(), HasSubstr("invalid user \"" + std::string(user) + "\": ")) << user;
     }
     EXPECT_FALSE(make_files({.directory = "/d", .users = {std::string(kUserNameBytesMax + 1, 'a')}}, kNowS).has_value());
     for (const char* host : {"", "a,IP:1.2.3.4", "a b", "a/b", "a\nb"}) {
@@ -278,7 +278,7 @@ TEST_F(Directory, WhatCannotBeMadeIsSaid) {
     std::ofstream(path("file")) << "x";
     const auto written = write_files(path("file"), {{"one", "1\n"}}, false);
     ASSERT_FALSE(written.has_value());
-    EXPECT_THAT(written.error(), HasSubstr("no directory"));
+    EXPECT_THAT(written.error(), HasSubstr("is not a directory"));
     EXPECT_FALSE(write_files(path("file/below"), {{"one", "1\n"}}, false).has_value());
 }
 

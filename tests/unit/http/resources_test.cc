@@ -154,7 +154,7 @@ TEST_F(Resources, PageAboutThemNamesEachPath) {
     const auto paths = ask(Method::get, "/no")->body;
     std::ifstream file(test::tests_directory().parent_path() / "docs" / "http.md");
     const std::string page{std::istreambuf_iterator<char>(file), {}};
-    constexpr std::string_view kBefore = "there are ";
+    constexpr std::string_view kBefore = "unknown path; the paths are ";
     std::istringstream list(paths.substr(kBefore.size(), paths.size() - kBefore.size() - 1));
     std::size_t rows = 0;
     for (std::string path; std::getline(list >> std::ws, path, ',');) {

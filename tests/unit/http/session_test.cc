@@ -109,7 +109,7 @@ TEST_F(Sessions, TellWhoHasNoTokenHowToGiveOne) {
     const std::string missing = answer_of("GET /v1/findings", "Host: localhost\r\n");
     EXPECT_TRUE(missing.starts_with("HTTP/1.1 401 ")) << missing;
     EXPECT_NE(missing.find("\r\nWWW-Authenticate: Bearer realm=\"partita\"\r\n"), std::string::npos) << missing;
-    EXPECT_NE(missing.find("{\"error\": \"this needs the broker's token"), std::string::npos) << missing;
+    EXPECT_NE(missing.find("{\"error\": \"this resource needs the broker's token"), std::string::npos) << missing;
     const std::string wrong = answer_of("GET /v1/findings", "Host: localhost\r\nAuthorization: Bearer fedcba9876543210\r\n");
     EXPECT_TRUE(wrong.starts_with("HTTP/1.1 401 ")) << wrong;
     EXPECT_EQ(wrong.find("fedcba9876543210"), std::string::npos) << "nobody is told what he said";

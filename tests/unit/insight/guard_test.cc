@@ -50,7 +50,7 @@ TEST(Guard, ProducerThatWroteLatelyBlocksUntilItIsQuiet) {
     facts.producers = {{{"shop", "/10.0.0.7"}, 2100}, {{"old", "/10.0.0.8"}, 30'000}};
     const auto blockers = find_blockers(facts);
     ASSERT_EQ(blockers.size(), 1U);
-    EXPECT_EQ(blockers[0].reason, "producer shop at /10.0.0.7 wrote 2.1 s ago, 30 s of silence are needed");
+    EXPECT_EQ(blockers[0].reason, "producer shop at /10.0.0.7 wrote 2.1 s ago, but 30 s of silence are needed");
 }
 
 TEST(Guard, BrokerThatJustStartedCannotTellWhoIsQuiet) {

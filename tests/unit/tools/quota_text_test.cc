@@ -32,7 +32,7 @@ TEST(QuotaText, WhatIsNoQuotaIsRefusedWithAnExample) {
         const auto parsed = parse_quota(bytes(), text);
         ASSERT_FALSE(parsed) << text;
         EXPECT_THAT(parsed.error(),
-                    HasSubstr("producer_byte_rate is '" + std::string(text) + "'; say bytes a second, as 1048576"));
+                    HasSubstr("producer_byte_rate is '" + std::string(text) + "'; use bytes per second, such as 1048576"));
     }
     EXPECT_FALSE(parse_quota(percent(), "50MB"));
     EXPECT_FALSE(parse_quota(rate(), "5%"));

@@ -104,8 +104,8 @@ TEST(RecordText, JsonIsReadAsItIsWritten) {
 
 TEST(RecordText, JsonThatIsNoRecordIsNamedByItsLine) {
     for (const auto& [line, message] : std::vector<std::pair<std::string, std::string>>{
-             {"", "line 5: no JSON object"},
-             {"[]", "line 5: no JSON object"},
+             {"", "line 5: not a JSON object"},
+             {"[]", "line 5: not a JSON object"},
              {R"({"key_hex":"abc"})", "line 5: not hexadecimal: abc"},
              {R"({"partition":"1"})", "line 5: partition is not a number"},
              {R"({"timestamp":true})", "line 5: timestamp is not a number"},

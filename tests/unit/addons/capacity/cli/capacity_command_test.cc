@@ -51,7 +51,7 @@ TEST(CapacityCommand, ShowsWhatThereIsWithAndWithoutAWord) {
         const Ran ran = run(line);
         EXPECT_EQ(ran.exit_code, kExitDone);
         EXPECT_EQ(ran.request, "GET /v1/capacity HTTP/1.1");
-        EXPECT_THAT(ran.output, StartsWith("2 units, up to 10 by themselves\n"));
+        EXPECT_THAT(ran.output, StartsWith("2 units, raised automatically up to 10\n"));
         EXPECT_THAT(ran.output, HasSubstr("ingress: 2000000 bytes or unlimited events a second, no wait\n"));
         EXPECT_THAT(ran.output, HasSubstr("a request now waits 70 ms\n"));
     }

@@ -53,7 +53,7 @@ TEST(NameFormat, WhatLeavesTheDirectoryIsRefused) {
 TEST(NameFormat, HasALimit) {
     const std::string text = std::string(kDefault) + std::string(NameFormat::kTextMax - kDefault.size(), 'x');
     EXPECT_EQ(refusal(text), "");
-    EXPECT_EQ(refusal(text + "x"), "it may have 512 characters");
+    EXPECT_EQ(refusal(text + "x"), "at most 512 characters are allowed");
 }
 
 TEST(NameFormat, ATimeThatNoFileCanHaveIsTheNearestThatOneCan) {

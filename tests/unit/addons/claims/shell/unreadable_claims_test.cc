@@ -19,7 +19,7 @@ TEST_F(UnreadableRecords, OfClientsAreTakenByNobodyWhereClaimsAre) {
     EXPECT_EQ(produce_as("somebody", kClaimsTopic), ErrorCode::invalid_topic_exception);
     EXPECT_EQ(produce_as("__admin_client", kClaimsTopic), ErrorCode::invalid_topic_exception);
     put_into_the_log_of(kClaimsTopic);
-    EXPECT_THAT(log_of_restart(), AllOf(HasSubstr("records cannot be read"), HasSubstr("__partita_claims-0")));
+    EXPECT_THAT(log_of_restart(), AllOf(HasSubstr("records that cannot be read"), HasSubstr("__partita_claims-0")));
     EXPECT_TRUE(broker_->services().extensions.parts.get<claims::ClaimShards>().is_attached());
 }
 

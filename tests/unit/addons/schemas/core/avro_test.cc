@@ -67,7 +67,7 @@ TEST(Avro, AUnionOfNullAndOneTypeTakesTheValueItself) {
     EXPECT_EQ(encode(R"(["null","string"])", R"({"string":"a"})"), "020261");
     EXPECT_EQ(encode(R"(["null","string"])", "null"), "00");
     EXPECT_THAT(encode(R"(["null","string","int"])", R"("a")"),
-                HasSubstr(R"(say null or {"type": value} with one of null, string, int)"));
+                HasSubstr(R"(use null or {"type": value} with one of null, string, int)"));
 }
 
 TEST(Avro, NamesOfReferencedSchemasAreKnown) {

@@ -95,7 +95,7 @@ TEST(Protobuf, BytesAndValuesThatDoNotAgreeAreRefused) {
     EXPECT_EQ(written(schema, "{}", "Nobody"), "refused: the schema has no message Nobody");
     const auto required = proto_of(R"(syntax = "proto2"; message A { required int32 a = 1; })");
     EXPECT_EQ(written(required, "{}"), "refused: missing field a");
-    EXPECT_EQ(read(required, "00"), "refused: it lacks a");
+    EXPECT_EQ(read(required, "00"), "refused: it lacks required fields: a");
 }
 
 TEST(Protobuf, AMessageInMessagesWithoutEndIsRefused) {
