@@ -64,7 +64,7 @@ constexpr ConfigDefinition kDefinitions[] = {
     internal("partita.expansion.guard.quiet.ms", ConfigType::int64, kOfBroker, range(0), kClusterWide,
              "In mode guarded: how long producers must be quiet before the topic grows."),
     internal("partita.expansion.mode", ConfigType::string, kOfBroker, one_of(kExpansionModes), kClusterWide,
-             "What the broker does for order and completeness when partitions are added: faithful (as Kafka: "
+             "The protection of order and completeness when partitions are added: faithful (as Kafka: "
              "nothing), safe-offsets, guarded or fenced. See docs/expansion.md."),
     internal("partita.expansion.window.ms", ConfigType::int64, kOfBroker, range(1), kClusterWide,
              "In mode fenced: time after which all producers count as knowing the new partitions. Set it to twice their largest "
