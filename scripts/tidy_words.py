@@ -11,7 +11,8 @@ import subprocess
 #: A sentence beyond this is two sentences.
 WORDS_MAX = 30
 SUBJECT_COLUMNS_MAX = 72
-#: Commits after this one follow the rules for subjects. In a clone without it (a shallow one) nothing is checked.
+#: Commits after this one follow the rules for subjects. In a clone without it (a shallow one) nothing is checked. History stays as
+#: it is: if a bad subject has landed, name its commit here.
 SUBJECTS_SINCE = "928e362c2c13"
 
 #: A sentence names its actor first. These openings hide it, unless they ask a question.

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""What scripts/tidy --words complains of, and what it lets pass."""
+"""Tests of scripts/tidy --words: its complaints, the texts that it lets pass, and that this tree has none."""
 
 import pathlib
+import subprocess
 import sys
 import unittest
 
@@ -99,6 +100,10 @@ class Words(unittest.TestCase):
         self.assertIn("73 columns", tidy_words.problem_of_subject("storage: " + "a" * 64))
         self.assertIn("imperative", tidy_words.problem_of_subject("Update things"))
         self.assertIn('"the"', tidy_words.problem_of_subject("storage: the window is closed"))
+
+    def test_this_tree_has_no_complaint(self):
+        done = subprocess.run([sys.executable, "-B", str(PROJECT / "scripts" / "tidy"), "--words"], capture_output=True, text=True)
+        self.assertEqual((0, "", ""), (done.returncode, done.stdout, done.stderr))
 
 
 if __name__ == "__main__":
