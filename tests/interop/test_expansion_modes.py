@@ -103,7 +103,7 @@ def test_kafka_topics_prints_which_count_can_be_fenced(tools, unique):
     refused = tools("kafka-topics", "--alter", "--topic", topic, "--partitions", 8)
     assert refused.code == 1
     assert "8 is not a multiple of 6" in refused.out + refused.err
-    assert "Take 12 instead" in refused.out + refused.err
+    assert "Use 12 instead" in refused.out + refused.err
     tools("kafka-topics", "--alter", "--topic", topic, "--partitions", 12).succeeded()
 
 

@@ -106,7 +106,7 @@ def test_the_commands_bring_the_token_and_check_the_certificate(secured, directo
 
 def test_who_shows_a_wrong_token_is_told_in_the_log(with_token):
     assert ask(with_token, None, "/v1/topics", "wrong" + TOKEN)[0] == 401
-    line = harness.wait_until(lambda: [line for line in with_token.log_path.read_text().splitlines() if "not the broker's" in line], 5, "a line")[-1]
+    line = harness.wait_until(lambda: [line for line in with_token.log_path.read_text().splitlines() if "a client sent a wrong token" in line], 5, "a line")[-1]
     assert "WARN http" in line and "client=127.0.0.1" in line and TOKEN not in line
 
 
