@@ -64,8 +64,8 @@ struct AddonPlace {
     runtime::FailureLog& failures;
 };
 
-/// The running part of an addon in one broker. The calls come in this order, each once, on the thread that starts and stops the
-/// broker.
+/// The running part of an addon in one broker. The calls come in this order, on the thread that starts and stops the broker: each
+/// once, except `stop`.
 class Addon {
   public:
     virtual ~Addon() = default;
@@ -82,7 +82,7 @@ class Addon {
     virtual void announce() const {}
     /// Starts its workers. The listeners are open.
     virtual void start() {}
-    /// Ends its workers. Also called if it was not started.
+    /// Ends its workers. Also called if it was not started, and possibly twice.
     virtual void stop() {}
 };
 

@@ -1,6 +1,6 @@
 // Produce: v3-13.
 //
-//   v8: errors of single records; v9: flexible; v10: leader hints (never needed on one broker, all partitions are here); v12:
+//   v8: errors of single records; v9: flexible; v10: leader hints (never sent: a client at the wrong node asks Metadata); v12:
 //   implicit AddPartitionsToTxn; v13: topics by id only.
 //
 // With acks=0 the client gets no answer; if a partition fails, the broker closes the connection. The log service

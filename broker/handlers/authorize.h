@@ -9,8 +9,8 @@
 #include "protocol/error_code.h"
 
 /// Checks whether the client of a request may do what it asks for. Every handler calls this for each resource before it reveals
-/// or changes anything of it. A handler may only ask for permissions in the row of its API (registry.cc). Any other permission is
-/// a bug of the broker; if rules are in force, it ends the process.
+/// or changes anything of it. A handler may only ask for permissions that its file declares (PARTITA_SERVES). Any other
+/// permission is a bug of the broker; if rules are in force, it ends the process.
 
 namespace partita::handlers {
 

@@ -32,7 +32,7 @@ inline void note_consumer(runtime::RequestContext& context) {
     runtime::note_consumer(context.client, context.client_id, context.services.connections, context.services.shown_partitions);
 }
 
-/// Records that the connection belongs to the member. Acts only if the connection belonged to another member, or to none, before.
+/// Records that the connection belongs to the member. Does nothing if it is recorded already.
 inline void note_member(runtime::RequestContext& context, std::string_view group_id, std::string_view member_id) {
     if (member_id.empty()) {
         return;

@@ -43,7 +43,7 @@ struct InvalidBatch {
     ProduceRules rules;
 };
 
-/// One batch on its way into a partition. The front fills in the first part, the service the second.
+/// One batch on its way into a partition. The front fills in the members up to `outcome`, the service and its steps the others.
 struct Append {
     /// Null if the look-up found no such topic, or may not reveal it.
     const TopicState* topic = nullptr;
@@ -88,8 +88,8 @@ class AppendRequest;
 class AppendListener {
   public:
     virtual ~AppendListener() = default;
-    /// Every batch has its outcome. The turn calls this at its end, once for each staged request. A front that sees `needs_sync`
-    /// answers through `Appender::when_synced`.
+    /// Every batch has its outcome. The turn calls this at its end, once for each request for which `Appender::append` returned
+    /// true, even if no batch was staged. A front that sees `needs_sync` answers through `Appender::when_synced`.
     virtual void on_written(AppendRequest& request, Turn& turn) = 0;
 };
 
@@ -105,7 +105,7 @@ class AppendRequest {
     std::optional<AppendTransaction> transaction;
     /// False for a client whose version of Produce predates zstd: such clients cannot read zstd.
     bool knows_zstd = true;
-    /// The client claims to be an administrator's tool; such a client may write to some of the broker's own topics.
+    /// The client claims to be an administrator's tool. Such a client may write to some of the broker's own topics.
     bool is_administrators = false;
     /// This is the first appending request of its connection.
     bool is_first = false;

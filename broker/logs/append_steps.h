@@ -13,14 +13,13 @@ class Turn;
 /// adds the step to the list of the broker (AppendSteps) or of a topic (TopicState::steps). Neither the service nor a front knows
 /// the steps.
 ///
-/// A batch meets a step at four points, because concerns differ in the facts they need and in what they can still prevent:
-/// - `admit` takes a charge before anything is staged.
-/// - `admit_batch` applies a rule to the received bytes, before the format's rules.
-/// - `before_staging` lets a fence mark where a good batch will go, before the batch has its offset.
-/// - `after_staging` samples what the log took, before anyone can read it.
-///
-/// A request is settled twice: when all of it is staged or refused, while its client can still be told to wait (`settle`), and
-/// when it is written (`tell`).
+/// The service calls a step at these points, because concerns differ in the facts they need and in what they can still prevent:
+/// - `admit`, once for a request: takes a charge before anything is staged.
+/// - `admit_batch`: applies a rule to the received bytes, before the format's rules.
+/// - `before_staging`: lets a fence mark where a good batch will go, before the batch has its offset.
+/// - `after_staging`: samples what the log took, before anyone can read it.
+/// - `settle`, once for a request: all of it is staged or refused, and its client can still be told to wait.
+/// - `tell`, once for a request: its batches are written, or the request was refused.
 ///
 /// The service calls a step on the thread of the request's reactor. A step must not block.
 class AppendStep {

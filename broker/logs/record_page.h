@@ -42,7 +42,7 @@ struct RecordPage {
     Offset log_start;
     /// The partition's end when the page was read. The page holds no records from there on.
     Offset end;
-    /// How many records the search examined, including those with another key.
+    /// How many records the search examined, including those whose key does not match.
     std::size_t looked_at = 0;
     /// Unreadable data that the search left out: the approximate offset and the reason.
     std::vector<std::pair<Offset, std::string>> damage;

@@ -31,9 +31,9 @@ struct StepTraits {
     bool is_first = false;
 };
 
-/// The steps that a broker's requests pass, in order; `Point` is an enum of the points at which a step is called. The broker
-/// builds the list once, before the first request. A request finds its steps with one load (`passed_by`). A request without steps
-/// meets only one branch at each point.
+/// The steps that a broker's appends or reads pass, in order; `Point` is an enum of the points at which a step is called. The
+/// broker builds the list once, before the first request. A request finds its steps with one load (`passed_by`). A request
+/// without steps meets only one branch at each point.
 template <class Step, class Point, std::size_t kPoints>
 class StepList {
   public:

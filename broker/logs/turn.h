@@ -69,12 +69,12 @@ class Turn final : public runtime::TurnParticipant {
     /// in this turn.
     [[nodiscard]] std::shared_ptr<const TopicTable> keep(const TopicTable& table) const;
 
-    /// An empty request for `Appender::append`. Each call returns the same request until `append` has staged it. The reference is
+    /// An empty request for `Appender::append`. Each call returns the same request until `append` has taken it. The reference is
     /// valid until the request's listener has received the result.
     [[nodiscard]] AppendRequest& append_request();
     /// Makes the turn conclude the request after the write at its end. The appender calls this.
     void write_at_end(AppendRequest& request);
-    /// Makes the end of the turn flush the appends staged in `partition`.
+    /// Notes that appends are staged in `partition`. The turn flushes them at its end.
     void mark_dirty(Partition& partition);
 
     /// Wakes fetches after this thread appended `size_bytes` to `partition` without a staged request, as coordinators do.
@@ -105,7 +105,8 @@ class Turn final : public runtime::TurnParticipant {
     };
 
     void flush_appends();
-    /// Requires that the log end is published, and that a fence stands between the publication and this call.
+    /// Wakes the fetches that wait for the partition, on every reactor. The caller has published the log end, and put a memory
+    /// fence between that and this call.
     void tell_who_waits(Partition& partition, std::size_t size_bytes);
     void complete_fetches();
     void wake(const fetch::FetchWaiters::Woken& woken);

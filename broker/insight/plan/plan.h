@@ -104,7 +104,7 @@ struct PlannedTopic {
     bool is_deleted_by_age = true;
     /// retention.ms; -1 keeps records forever.
     std::int64_t retention_ms = -1;
-    /// An expansion gives groups offset 0 in new partitions (modes safe-offsets and fenced).
+    /// An expansion gives groups offset 0 in new partitions (every mode but faithful).
     bool seeds_offsets = false;
     std::vector<PartitionFacts> partitions;
     std::vector<OpenTransaction> open_transactions;

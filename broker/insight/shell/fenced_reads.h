@@ -13,8 +13,8 @@
 
 namespace partita::insight {
 
-/// Notes fetches of partitions that suspects may still read (ownership/fenced_readers.h). Without suspects, a fetch costs one
-/// load. With suspects, a fetch of another partition costs one comparison.
+/// Notes fetches of partitions that suspects may still read (ownership/fenced_readers.h). Without suspects its step is off
+/// (`watching`), and a fetch costs nothing. With suspects, a fetch of another partition costs one comparison.
 ///
 /// Thread-safe.
 class FencedReads {

@@ -68,9 +68,10 @@ struct ExpansionStep {
 
 enum class StepOutcome : std::uint8_t {
     done,
-    /// A topic or its readers changed since the judgement. Nothing has happened; the caller gathers the facts again.
+    /// A topic or its readers changed since the judgement, or a topic was refused. The topics have not grown; the caller gathers
+    /// the facts again.
     moved,
-    /// A write failed. Nothing has happened.
+    /// A write failed. The topics have not grown.
     failed,
 };
 
@@ -78,7 +79,8 @@ class ExpansionActions {
   public:
     virtual ~ExpansionActions() = default;
     [[nodiscard]] virtual StepOutcome take(const ExpansionStep& step) = 0;
-    /// Undoes a step up to and including `write_catalog`. The last step may be complete, partial, or not begun.
+    /// Undoes one of the steps up to `write_catalog`. The step that did not end with `done` may be complete, partial, or not
+    /// begun.
     virtual void undo(const ExpansionStep& step) = 0;
 };
 
