@@ -14,7 +14,7 @@ namespace partita {
     LOCK(reader_settle, "ReaderObserver::settle_mutex_", "what is known of the readers of topics that have grown; held for one round") \
     LOCK(event_feed, "http::EventFeed", "the list of event streams") \
     LOCK(catalog, "Catalog", "the catalog core, the states of topics, producer ids, quotas of changes") \
-    LOCK(keyed_logs, "KeyedLogs::store_mutex_", "the right to write to LMDB, no member; held across a fold, which syncs") \
+    LOCK(keyed_logs, "KeyedLogs::store_mutex_", "the right to write to LMDB; guards no data; held across a fold, which syncs") \
     LOCK(checkpoint_files, "CheckpointFiles::write_mutex_", "the checkpoint files; held across their syncs, never by a reactor") \
     LOCK(topic_growth, "TopicExpansion", "fence, producers and nudge of one topic") \
     LOCK(transaction_shard, "the shards of TransactionShards", "one coordinator of transactions and its log; held while its markers are written") \
