@@ -36,7 +36,6 @@ struct AbortedTransaction {
 /// Unlike the other indexes this one is no cache: without an entry, readers of committed records would see records of an aborted
 /// transaction. The writer makes it durable before a start may trust the segment unread. One appender at a time, any number of
 /// readers.
-/// number of readers.
 class AbortedIndex {
   public:
     static constexpr std::size_t kPendingMax = 4096;

@@ -56,8 +56,8 @@ class CleanedTransactions {
 /// - Batches of aborted transactions go; their markers go in a later cleaning.
 /// - A record that stays keeps its offset. Its batch keeps base offset, last offset, producer, sequence and codec.
 /// - A batch goes when all its records are gone. Two kinds stay without records: the last batch of each active producer, whose
-///   sequence must survive, and the last batch of a segment. The latter leaves no hole in the log where recovery would look for
-///   lost data. (Kafka keeps only the last batch of a cleaning.)
+///   sequence must survive, and the last batch of a segment. Without the latter, the log would have a hole between two segments,
+///   which recovery takes for lost data. (Kafka keeps only the last batch of a cleaning.)
 class BatchCleaner {
   public:
     struct Settings {

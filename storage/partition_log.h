@@ -24,9 +24,9 @@ struct CleaningOptions;
 struct CleaningReport;
 struct DirtyRange;
 
-/// A question to a coordinator whether the transaction that it knows includes this partition. It is valid from before the
-/// question until the log takes the transaction's first batch. The end of a transaction voids it, so an answer that a marker
-/// overtook opens nothing (KIP-890).
+/// A token for asking a coordinator whether a transaction includes this partition. The log gives it out before the question, and
+/// takes the transaction's first batch only with the token. The end of a transaction voids the token, so an answer that a marker
+/// overtook opens no transaction (KIP-890).
 struct TransactionVerification : StrongInt<struct TransactionVerificationTag, std::uint64_t> {
     friend constexpr auto operator<=>(TransactionVerification, TransactionVerification) = default;
 };
@@ -212,7 +212,8 @@ struct RecoveryReport {
 /// - A failed write publishes nothing of its batch nor of the batches staged after it. It gives their offsets back, restores the
 ///   producer state and cuts the partial bytes off. The log stays usable: the next append tries again. After a failed sync it
 ///   does not: see StorageError::Kind::sync_failed.
-/// - An offset that was acknowledged is never reused, not even after a restart.
+/// - An offset that was acknowledged is never reused, not even after a restart, unless a crash of the machine took its unsynced
+///   record.
 ///
 /// An empty partition has no file and no heap state, and takes about 200 bytes. Directory and files appear with the first append.
 ///
@@ -261,7 +262,7 @@ class PartitionLog {
 
     [[nodiscard]] Offset log_start_offset() const { return core_.log_start_offset(); }
     [[nodiscard]] Offset log_end_offset() const { return core_.log_end_offset(); }
-    /// On one node every published record is replicated everywhere, so this is the log end.
+    /// There are no other replicas to wait for, so this is the log end.
     [[nodiscard]] Offset high_watermark() const { return log_end_offset(); }
     /// First offset of the oldest open transaction (the log start if it began below that), or the high watermark.
     [[nodiscard]] Offset last_stable_offset() const { return core_.last_stable_offset(); }

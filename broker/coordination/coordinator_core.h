@@ -51,10 +51,10 @@ concept CoordinatorCore = std::same_as<typename C::Effects, Effects<typename C::
 
 /// A core whose log producers write to within transactions.
 ///
-/// Records that a call requests with `Effects::transaction` are not decided before the marker of that transaction stands in the
-/// log. The same holds for records of the log from which `in_transaction` makes other records, for `replay`; it returns null for
-/// those without a meaning there. `transaction_ended` comes with the marker, in the order of the log. Its result is for the kind,
-/// which calls it (`CoordinatorShards::end_transaction`).
+/// Records that a call requests with `Effects::transaction` take effect only with the marker that commits this transaction. In a
+/// replay, `in_transaction` turns a record of an open transaction into the record to replay; it returns null for a record that
+/// means nothing in a transaction. `transaction_ended` comes with the marker, in the order of the log. Its result goes to the
+/// shards of that kind of coordinator (`CoordinatorShards::end_transaction`).
 template <class C>
 concept TakesPartInTransactions =
     CoordinatorCore<C> && requires(C& core, const typename C::Record& record, ProducerId producer_id) {
@@ -63,9 +63,10 @@ concept TakesPartInTransactions =
     };
 
 /// A core that also writes to partitions of others. `written` tells it the outcomes of all writes of one call, in their order. It
-/// may then ask for records and replies, but not for more writes: it tries failed writes again when a timer is due. The debts of
-/// a core to others must follow from its records, so that it asks again after a rebuild. In that case no client got an answer,
-/// and `written` does not come.
+/// may then ask for records and replies, but not for more writes: it tries failed writes again when a timer is due.
+///
+/// If the core is rebuilt before `written` comes, no client has got an answer, and `written` never comes. So the records must
+/// tell which writes the core still owes; the rebuilt core asks for them again.
 template <class C>
 concept WritesOutward = CoordinatorCore<C> && requires(C& core, std::span<const OutwardWriteOutcome> outcomes, Now now,
                                                        typename C::Effects& effects) { core.written(outcomes, now, effects); };

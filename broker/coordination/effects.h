@@ -52,10 +52,11 @@ struct OutwardWrite {
     std::optional<TransactionEnd> ends = std::nullopt;
 };
 
-/// The outcome of an OutwardWrite. UNKNOWN_TOPIC_OR_PARTITION: the partition does not exist (any more), and never will under that
-/// name and for that purpose. KAFKA_STORAGE_ERROR: the log could not write it. NOT_LEADER_OR_FOLLOWER: the partition belongs to a
-/// coordinator that is being rebuilt. A later try may succeed after either of these two. Other errors are the log's refusals of
-/// the batch.
+/// The outcome of an OutwardWrite:
+/// - UNKNOWN_TOPIC_OR_PARTITION: the partition does not exist, and no later try will find it.
+/// - KAFKA_STORAGE_ERROR: the log could not write the batch. A later try may succeed.
+/// - NOT_LEADER_OR_FOLLOWER: the partition belongs to a coordinator that is being rebuilt. A later try may succeed.
+/// - Other errors: the log refused the batch.
 struct OutwardWriteOutcome {
     WriteToken token;
     ErrorCode error = ErrorCode::none;

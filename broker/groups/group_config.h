@@ -20,7 +20,8 @@ enum class MigrationPolicy : std::uint8_t { bidirectional, upgrade, downgrade, d
 /// It would wait for the first one's next heartbeat (three seconds with most clients). If a member arrives during the wait, or
 /// gets an id to return with, the rebalance waits once more. docs/performance.md has the figures.
 inline constexpr std::int32_t kShortestInitialDelayMs = 3;
-/// If the configured delay is shorter than that, the whole wait ends after this time at the latest, even if members still arrive.
+/// If the configured delay is shorter than kShortestInitialDelayMs, the whole wait ends after this time at the latest, even if
+/// members still arrive.
 inline constexpr std::int32_t kUnaskedInitialDelayMaxMs = 30;
 
 /// The broker's settings for groups and offsets.

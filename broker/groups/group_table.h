@@ -67,9 +67,9 @@ class GroupTable {
         change(std::move(record), effects);
     }
 
-    // One for each kind of record. A record of an unknown group creates it, also as another kind than before. A tombstone of
-    // something unknown does nothing, because compaction may have removed its record. A tombstone of the group invalidates
-    // references to it.
+    // One for each type of record. A record of an unknown group creates the group. A record of another kind changes the kind of
+    // the group. A tombstone without its object does nothing, because compaction may have removed the record. A tombstone of the
+    // group invalidates references to the group.
 
     void apply(const OffsetCommitRecord& record);
     void apply(const PendingOffsetRecord& record);
@@ -152,8 +152,7 @@ class GroupTable {
     /// `order`: the record's position among the pending ones.
     void apply(const OffsetCommitRecord& record, PendingOffsets::Order order);
 
-    /// The place of the last offset. Clients commit partitions in order, and so the log has them: the next offset mostly goes to
-    /// `next`.
+    /// The place of the last applied offset. Clients commit partitions in order, so the next offset mostly goes to `next`.
     struct OffsetPlace {
         Group* group = nullptr;
         TopicOffsets::Map::iterator topic;

@@ -19,7 +19,7 @@ namespace partita::groups {
 
 struct Group;
 
-/// One group that may belong to the answer of one question. It may occur twice; then only one of them has the offsets.
+/// One group that may belong to the answer of one question. A group may have two entries; then only one of them has the offsets.
 struct ConcernedGroup {
     const Group* group = nullptr;
     std::size_t question = 0;

@@ -57,7 +57,7 @@ struct TopicReader {
     std::vector<OtherTopic> other_topics;
     /// If the question asked for any: members subscribe to other topics, whether listed here or not.
     bool reads_others = false;
-    /// Further topics may be aligned that had no room in the answer.
+    /// The answer had no room for all topics, so further ones may be aligned.
     bool has_more_aligned = false;
 
     /// The group's members run Kafka Streams, whose tasks are bound to partition counts.
@@ -94,8 +94,8 @@ struct MemberHoldings {
 struct TopicQuestion {
     enum class Others : std::uint8_t {
         none,
-        /// Aligned topics: at most `aligned_max` over all groups together, but at least one per group, which is enough to show
-        /// that there are any. In addition the topics in `besides`, which are not marked as aligned.
+        /// Aligned topics (OtherTopic::is_aligned): at most `aligned_max` over all groups together, but at least one for each
+        /// group that has any. In addition the topics in `besides`, which are not marked as aligned.
         aligned,
         all,
     };

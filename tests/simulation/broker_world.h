@@ -26,8 +26,8 @@ class BrokerWorld {
     BrokerWorld(std::uint64_t seed, std::filesystem::path scratch, bool is_told = false);
     ~BrokerWorld();
 
-    /// Plays `turns` turns of fate, with crashes among them. Then it comes to rest, and checks that everything the broker told is
-    /// true.
+    /// Plays `turns` turns. In each of them clients send requests, and the broker may be killed or run out of disk space. Then
+    /// the world comes to rest, and checks that every answer of the broker was true.
     void play(int turns);
 
     [[nodiscard]] const std::vector<std::string>& wrong() const { return ledger_.wrong(); }
@@ -49,7 +49,7 @@ class BrokerWorld {
     [[nodiscard]] Counts counts() const;
 
   private:
-    /// Notes the beginning of a life of the broker; an error is wrong.
+    /// Notes that the broker was started. An error of the start counts as a wrong answer.
     void begin_life(const std::expected<void, std::string>& begun);
     [[nodiscard]] MortalBroker::Death random_death();
     void crash_soon();

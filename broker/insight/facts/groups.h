@@ -22,8 +22,8 @@ class ObservedTopic;
 /// Asks which groups read a topic, and how these groups use other topics.
 struct ReaderQuestion {
     enum class Others : std::uint8_t {
-        /// The other topics whose partitions members hold alike: `aligned_max` over all groups together, but at least one of each
-        /// group; and the `besides`.
+        /// Aligned topics: members hold the same partitions of both topics. At most `aligned_max` over all groups together, but
+        /// at least one for each group that has any. In addition the topics in `besides`.
         aligned,
         all,
     };

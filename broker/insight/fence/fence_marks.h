@@ -36,10 +36,11 @@ class FenceMarks {
         Offset end;
         Offset parent_end;
     };
-    /// Makes all records behind the last mark wait for `parent_end`, where the parent's log ends, because nothing is known of
-    /// them. Without marks, all records from `start` on wait for it. No record waits for more than that any more, because those
-    /// parent records are lost. Records at and behind `end` are lost too. Their marks hold the records that replace them, which
-    /// wait for the parent as it is now.
+    /// Adapts the marks to the logs after a crash that lost marks, records, or both:
+    /// - Records behind the last mark wait for the whole parent, up to `parent_end`, because their own marks are lost. Without
+    ///   any mark, all records from `start` on do.
+    /// - No record waits for parent records at or behind `parent_end`: these are lost.
+    /// - Records at or behind `end` are lost. Those that will replace them wait for the whole parent.
     void cover_unknown(const Found& found);
 
     /// Offset of the first record that must wait for a reader that has processed everything of the parent below

@@ -73,7 +73,8 @@ inline constexpr std::size_t kTakeoverKinds = 3;
 /// member id that another one replaced.
 enum class LateRequest : std::uint8_t { heartbeat, sync, commit };
 inline constexpr std::size_t kLateRequests = 3;
-/// True for errors that say: another generation, epoch or owner of its instance id is newer, or the client is no longer a member.
+/// True for the errors that tell a client that its claim is over. Its generation or epoch is old, another member has its instance
+/// id, or it is no longer a member.
 [[nodiscard]] bool says_that_claim_is_over(ErrorCode error);
 
 /// The names that tell a member from others. Borrowed.
@@ -282,7 +283,8 @@ class GroupHistory {
                  TimestampMs known_since, std::int32_t claim = kNoClaim);
     /// Notes that the partition is free although its owner is still a member.
     void release(std::string_view topic, std::int32_t partition, std::string_view member_id, TimestampMs now);
-    /// Between these two calls the coordinator reports all that the members of a classic group have. They have nothing else.
+    /// Between these two calls the coordinator reports every partition of every member of a classic group. Afterwards the members
+    /// own no other partition.
     void begin_sealing();
     void end_sealing(TimestampMs now);
     /// Concludes a call of the coordinator: `phase` is where the group stands after it.

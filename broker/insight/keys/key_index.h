@@ -104,11 +104,11 @@ class KeyIndex {
     /// All kept keys by hash. Keys with equal 64-bit hashes count as one.
     [[nodiscard]] const std::unordered_map<std::uint64_t, IndexedKey>& keys() const { return keys_; }
     [[nodiscard]] const IndexedKey* find(std::uint64_t key_hash) const;
-    /// Partitions that the key used together with others within one epoch, and that its placements no longer show. A later epoch
-    /// wrote over them, or they were forgotten. Empty for almost every key.
+    /// Former placements of a key that used several partitions within one epoch. The key's present placements no longer show
+    /// them, because a later epoch wrote over them or they were forgotten. Empty for almost every key.
     [[nodiscard]] std::span<const PastPlacement> past(std::uint64_t key_hash) const;
-    /// Placements and past together show every key that lay in several partitions within one epoch, with the newest
-    /// record of that epoch in each.
+    /// True if no past placement was lost: placements and past together show every key that lay in several partitions within one
+    /// epoch, with the newest record of that epoch in each partition.
     [[nodiscard]] bool has_whole_past() const { return !lost_past_; }
     /// Calls `visit(const IndexedKey&, std::span<const KeyStep>)` for every key that was in several partitions. The steps are the
     /// first and the newest one between each two partitions, oldest first. The walk does not touch other keys.

@@ -30,8 +30,8 @@ namespace partita::insight {
 
 [[nodiscard]] inline TopicRef ref_of(const logs::TopicState& topic) { return {topic.topic->id, topic.topic->expansions.size()}; }
 
-/// The topic's growths, from its own catalog record. The caller gathered `joins` before the newest growth. At a start the readers
-/// at that moment are unknown: the circumstances of a growth are history then.
+/// The topic's growths, from its own catalog record. The caller gathered `joins` before the newest growth. `is_growing`: the
+/// topic grows now, so the result has the readers that the record names, if it names all. Otherwise the result has no readers.
 [[nodiscard]] GrownTopic grown_topic(const catalog::Topic& topic, std::vector<std::pair<std::string, std::string>> joins,
                                      bool is_growing);
 

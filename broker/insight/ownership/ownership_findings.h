@@ -16,10 +16,10 @@
 /// G02 holds while kRefusedCommits commits by an old generation or epoch were refused, from members and former members, each at
 /// most kLateSpellMs after the one before.
 ///
-/// G03 holds while the group was not settled for GroupHistory::kCalmMs at a time during kRestlessMs or longer.
+/// G03 holds while the group has had no rest for kRestlessMs or longer: it was never settled for GroupHistory::kCalmMs at a time.
 ///
-/// G04 holds while a partition came back to the member that had it before its last owner GroupHistory::kFlappingReturns times
-/// within kFlappingWindowMs.
+/// G04 holds while a partition flaps: GroupHistory::kFlappingReturns times within kFlappingWindowMs, it came back to the member
+/// that had it before its last owner.
 namespace partita::insight {
 
 inline constexpr std::uint64_t kRefusedCommits = 3;

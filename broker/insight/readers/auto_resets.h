@@ -87,7 +87,7 @@ class AutoResets {
         /// The group began behind the record, though maybe not the first time. If a member read it then, that member committed
         /// nothing.
         skipped,
-        /// The group or another client began behind it, and which one is not known yet, or never will be.
+        /// Some client began behind it. It is not known yet, or never will be, whether that client belongs to the group.
         undecided,
     };
     [[nodiscard]] Delivery delivery_of(const std::string& group, PartitionIndex partition, Offset offset) const;

@@ -30,10 +30,12 @@ struct MovedKey {
     std::string key;
     std::vector<KeyStep> steps;
 };
-/// Selects the steps that an expansion caused. A step counts if the key was first seen in the old partition at an earlier count
-/// and in the new one at a later count. It also counts if one of the families places the key so (a producer with the old count
-/// may have written it later). Left out are keys that producers scatter without regard to counts, and steps back to an earlier
-/// partition. Steps back come from two producers, or from batches of one producer that overtook each other under way. The earlier
+/// Selects the steps that an expansion caused. A step counts if the key was first seen in the old partition at an earlier count,
+/// and in the new one at a later count. It also counts if one of the families places the key so: a producer with the old count
+/// may have written it later.
+///
+/// The function leaves out keys that producers scatter without regard to counts. It also leaves out steps back to an earlier
+/// partition: these come from two producers, or from batches of one producer that overtook each other under way. The earlier
 /// partition then still has the older record.
 [[nodiscard]] std::vector<MovedKey> growth_steps(const KeyIndex& keys, partitioners::FamilySet families,
                                                  std::span<const std::int32_t> counts);

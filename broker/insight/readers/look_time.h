@@ -9,15 +9,15 @@
 
 namespace partita::insight {
 
-/// The time of one look. It also notes when the next look is worthwhile: conditions that count time ask this class, and time
-/// alone will bring what has not come yet. Pure.
+/// The time of one look. A condition that holds only some time after an event asks `has_passed`. If that time is not over, this
+/// class notes when it will be, so that the observer looks again then. Pure.
 class LookTime {
   public:
     explicit LookTime(TimestampMs now) : now_(now) {}
 
     [[nodiscard]] TimestampMs now() const { return now_; }
-    /// True if `since` is at least `after_ms` ago. Ask it after everything else that the condition depends on, so that no look
-    /// comes in vain.
+    /// True if `since` is at least `after_ms` ago. A condition with several parts asks this last: otherwise it would cause a look
+    /// that its other parts make useless.
     [[nodiscard]] bool has_passed(TimestampMs since, std::int64_t after_ms) {
         const std::int64_t due = since.value + after_ms;
         if (now_.value >= due) {

@@ -16,13 +16,13 @@
 namespace partita::insight {
 
 /// H03, live: a group reads a partition that an expansion added, and still has records from before that expansion to read in the
-/// older partitions. If there are several expansions, the newest one counts in whose partitions the group holds or has committed
+/// older partitions. It is about the newest expansion whose partitions the group reads: it holds one of them, or has committed in
 /// one. Ends when the group has committed up to the cut in each older partition.
 void find_backlogs(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings);
 
-/// H04 of producers that have switched or are gone: some group has not read the records that they placed by the old count. While
-/// such a record lies before a group, it may get newer ones of the same key first. Ends when every group that commits there is
-/// beyond them, or when they are gone.
+/// H04 of producers that have switched or are gone: some group has not read the records that these producers placed by the old
+/// count. Until a group has read such a record, it may get newer ones of the same key first. Ends when every group that commits
+/// there has passed these records, or when the records are gone.
 void find_stale_leftovers(const std::string& topic, const ReaderFacts& facts, LookTime& time, std::vector<Finding>& findings);
 
 /// H30: an offset that the expansion gave to a group still stands. Ends when the group has committed over all such offsets, or

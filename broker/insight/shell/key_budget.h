@@ -52,8 +52,8 @@ class KeyBudget {
     [[nodiscard]] bool is_settled() const { return is_settled_; }
 
     [[nodiscard]] bool has_credit() const { return !is_limited_ || credit_ns_ > 0; }
-    /// True if so little is left that the observer should leave batches out. While all topics are settled it saves more than
-    /// this. So it need not leave out the first batches of an unsettled topic because the others may save less.
+    /// True if so little is left that the observer should leave batches out. The limit is half of what it may save while all
+    /// topics are settled. So it has enough left for the first batches of a topic that is not settled any more.
     [[nodiscard]] bool is_scarce() const { return is_limited_ && credit_ns_ < kScarceNs; }
     /// True if a step that has used this much time may look at another batch.
     [[nodiscard]] bool allows(std::int64_t spent_ns) const {

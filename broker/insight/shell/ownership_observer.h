@@ -16,8 +16,8 @@ class FindingsHub;
 
 /// Settles the findings about the members of groups, and about other owners with histories like those of groups. It looks each
 /// second while something happened lately or a finding is open; otherwise never. It also tells histories which members keep
-/// reading partitions that others took over (ownership/fenced_readers.h). At each look it has fetches noted where suspects may
-/// read, and judges the noted ones.
+/// reading partitions that others took over (ownership/fenced_readers.h): at each look it judges the noted fetches, and says of
+/// which partitions to note fetches from now on.
 class OwnershipObserver final : public runtime::UpkeepTask {
   public:
     static constexpr std::int64_t kEveryMs = 1000;

@@ -64,7 +64,7 @@ class ReaderMemory {
     struct Found {
         /// A Kafka Streams application reads the topic: its internal topics matter.
         bool has_streams = false;
-        /// A fence protects a group from harm; that ends by time, too.
+        /// A fence protects a group from harm. The fence may time out, so time alone can change this.
         bool is_held_by_fence = false;
     };
 
@@ -72,8 +72,8 @@ class ReaderMemory {
 
     void take(const ReaderNote& note);
 
-    /// False for an older view of the topics: in that view this topic has not grown as noted here, or is missing as if it had
-    /// been deleted.
+    /// True if the view of the topics with this `sequence` has the noted growth. An older view has not: there the topic has fewer
+    /// partitions, or seems to be deleted.
     [[nodiscard]] bool is_in(std::int64_t sequence) const { return grown_at_ <= sequence; }
     /// True if something may have changed since the last look.
     [[nodiscard]] bool is_due(const ReaderCircumstances& present, Instant now) const;

@@ -52,15 +52,15 @@ class ReaderObserver {
     /// Settles the findings of all watched topics as of `topics`, which need not be the newest. The findings of topics that grew
     /// after it stay as they are. Callable from any thread.
     void settle(const ObservedTopics& topics, Now now);
-    /// The same for topics in which something may have changed, until the calling thread has spent `budget_ns` of processor time;
-    /// at least one topic. Topics for which readers sent requests come first, but none of the others waits for more than
-    /// `ReaderMemory::kLookAgainMs` behind them. The observer calls it in each round. Callable from any thread. True if some due
-    /// topics are left.
+    /// One round: settles the findings of topics in which something may have changed, at least of one. Stops when the calling
+    /// thread has spent `budget_ns` of processor time; returns true if some due topics are left. Topics for which readers sent
+    /// requests come first, but none of the others waits for more than `ReaderMemory::kLookAgainMs` behind them. The observer
+    /// calls this; so may any other thread.
     bool settle_round(const ObservedTopics& topics, Now now, std::int64_t budget_ns = kRoundNs);
     /// The rest before the next round; the observer asks once for each. `least_ms` keeps it within its share of a core. For its
     /// steps, and for tests that have stopped it.
     [[nodiscard]] RoundPacing::Pause next_pause(std::int64_t least_ms, Instant now) { return notes_.next_pause(least_ms, now); }
-    /// How often it worked out the findings of a topic. For tests.
+    /// How often the observer worked out the findings of a topic. For tests.
     [[nodiscard]] std::uint64_t looks() const { return looks_.load(std::memory_order_relaxed); }
 
   private:

@@ -35,11 +35,13 @@ struct [[nodiscard]] PlanFactsError {
 [[nodiscard]] std::expected<PlannedTopic, PlanFactsError> plan_facts(const PlanSources& sources, std::string_view topic,
                                                                      std::int64_t new_count);
 
-/// The same about the topic's last growth, which has happened, to find out which of its hazards still stand. The topic must have
-/// grown. Without the producers. It lists other topics of the groups only if they are aligned or in `joins`. The aligned ones
-/// number at most `aligned_max` over all groups together, but at least one of each. `joins` are pairs of a group and a topic of
-/// it, ascending. So its work is linear in its result, except for positions. These read records where transactions have ended, so
-/// no reactor may call it.
+/// The facts about the last growth of a topic, which must have grown. They tell which hazards of that growth still stand, and
+/// leave out the producers.
+///
+/// The result has two kinds of other topics that a group reads. One kind are those in `joins`: pairs of a group and a topic,
+/// ascending. The other are aligned ones: at most `aligned_max` over all groups together, but at least one for each group that
+/// has any. So the work is linear in the result, except for positions. To find these, it reads records where transactions have
+/// ended, so no reactor may call it.
 [[nodiscard]] PlannedTopic growth_facts(const PlanSources& sources, const ObservedTopic& topic, std::size_t aligned_max,
                                         std::span<const std::pair<std::string_view, std::string_view>> joins);
 
@@ -57,8 +59,8 @@ struct ClusterNames {
 };
 [[nodiscard]] ClusterNames names_in(const ObservedTopics& topics);
 
-/// The same facts if the caller has gathered the groups that read the topic before, ascending by id: without the producers. As
-/// quick.
+/// The facts about growing the topic from `old_count` to `new_count`, for a caller that has gathered `groups`: those that read
+/// the topic, ascending by id. Leaves out the producers. Reads no records.
 [[nodiscard]] PlannedTopic planned_topic(const PlanSources& sources, const ObservedTopic& topic, std::int32_t old_count,
                                          std::int32_t new_count, std::vector<GroupFacts> groups, const ClusterNames& names);
 /// Counts the records that each group has yet to be given, from its positions on. Reads as `counter` does.
