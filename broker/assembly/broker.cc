@@ -3,7 +3,7 @@
 #include "broker/logs/appender.h"
 #include "broker/logs/read_request.h"
 #include "broker/runtime/clients/client_steps.h"
-#include "broker/runtime/coordinators/transaction_verification.h"
+#include "broker/runtime/coordinators/verification_step.h"
 #include "broker/runtime/fences/fence_step.h"
 
 #include <algorithm>
@@ -93,7 +93,7 @@ struct Broker::Records {
     logs::Appender appender;
     logs::Reader reader;
 
-    runtime::TransactionVerification verification;
+    runtime::VerificationStep verification;
     runtime::RoleStep roles;
     insight::KeySampleStep key_samples;
     runtime::ProducerQuota producer_quota;

@@ -562,7 +562,7 @@ def test_a_connection_string_is_taken_over_tls_beside_the_users_of_dev_security(
 @pytest.mark.parametrize(("arguments", "error"), [
     (["--profile", "kinesis"], "eventhubs"),
     (["--profile", "eventhubs", "--tier", "gold"], "dedicated"),
-    (["--tier", "basic"], "partita.profile.tier is set and partita.profile is not"),
+    (["--tier", "basic"], "partita.profile.tier is set but partita.profile is not"),
     (["--profile", "eventhubs", "--override", "partita.capacity.units=0"], "has 1 to 40 units"),
     (["--profile", "eventhubs", "--override", "partita.capacity.units=-1"], "must be at least 0"),
     (["--profile", "eventhubs", "--tier", "premium", "--override", "partita.capacity.units=17"], "has 1 to 16 units"),

@@ -155,13 +155,13 @@ def test_an_address_that_is_none_is_refused_with_what_to_say(broker, unique, reg
     for url in ("ftp://registry", "http://", "registry:none"):
         registry.url = url
         refused = produce(broker, topic, registry, ORDERS)
-        assert refused.code == 1 and f"--schema-registry is {url}; say http://HOST:PORT" in refused.out + refused.err
+        assert refused.code == 1 and f"--schema-registry is {url}; use http://HOST:PORT" in refused.out + refused.err
 
 
 def test_a_reader_of_a_topic_without_records_is_told_at_once_of_a_registry_that_is_not_there(broker, unique, registry):
     topic = unique("empty")
     insight.create(broker, topic, 1)
-    for url, said in (("ftp://registry", "--schema-registry is ftp://registry; say http://HOST:PORT"),
+    for url, said in (("ftp://registry", "--schema-registry is ftp://registry; use http://HOST:PORT"),
                       (f"http://127.0.0.1:{harness.free_port()}", "no schema registry answers at http://127.0.0.1:")):
         ended = harness.run_partita("consume", "-b", broker.bootstrap, "-t", topic, "--schema-registry", url)
         assert ended.code == 1 and said in ended.out + ended.err

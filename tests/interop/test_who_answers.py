@@ -91,7 +91,7 @@ def test_a_plan_by_kafkas_address_says_when_its_http_side_is_off(unique):
     with harness.PartitaBroker({"partita.http.advertised": "127.0.0.1:1"}) as broker:
         insight.create(broker, topic, 2)
         done = partita("plan", topic, "--to", 4, "--json", "--bootstrap", broker.bootstrap)
-        assert any("127.0.0.1:1, cannot be asked from here" in one for one in json.loads(done.stdout)["unknown"]), done
+        assert any("127.0.0.1:1, cannot be reached from here" in one for one in json.loads(done.stdout)["unknown"]), done
 
 
 def test_a_second_broker_says_where_its_http_side_is(tmp_path):

@@ -19,9 +19,9 @@ class TransactionShards;
 /// end. This broker writes the markers before that answer. So a producer gets the error only if a marker could not be written, or
 /// there are more than `coordination::kOutwardWritesMax` markers. A failed marker delays at least `OwedMarkers::kRetryMs`, which
 /// is as long as Kafka waits.
-class TransactionVerification final : public logs::AppendStep {
+class VerificationStep final : public logs::AppendStep {
   public:
-    TransactionVerification(TransactionShards& transactions, const config::CurrentConfig& config)
+    VerificationStep(TransactionShards& transactions, const config::CurrentConfig& config)
         : transactions_(transactions), config_(config) {}
 
     [[nodiscard]] logs::Outcome admit(logs::AppendRequest& request, logs::Turn& turn) override;

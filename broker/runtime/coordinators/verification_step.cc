@@ -1,4 +1,4 @@
-#include "broker/runtime/coordinators/transaction_verification.h"
+#include "broker/runtime/coordinators/verification_step.h"
 
 #include <optional>
 #include <span>
@@ -75,7 +75,7 @@ std::vector<ErrorCode> ask(TransactionShards& shards, logs::Turn& turn, const lo
 
 }  // namespace
 
-logs::Outcome TransactionVerification::admit(logs::AppendRequest& request, logs::Turn& turn) {
+logs::Outcome VerificationStep::admit(logs::AppendRequest& request, logs::Turn& turn) {
     const logs::AppendTransaction& transaction = *request.transaction;
     ArenaVector<Found> found(turn.arena(), request.appends.size());
     if (!find_batches(request, found)) {
