@@ -68,7 +68,7 @@ class CoordinatorHost {
     virtual void fail_waiting(logs::Turn& turn) = 0;
 };
 
-/// The coordinators of a broker, by kind and so by topic (topics/internal_topics.h). It also tells them when topics come and go.
+/// The coordinators of a broker, by kind and so by topic (catalog/internal_topics.h). It also tells them when topics come and go.
 /// It is filled while the broker is made; afterwards any thread may read it.
 class CoordinatorHosts final : public logs::TopicsListener {
   public:
