@@ -1,0 +1,61 @@
+#include "broker/insight/order/key_cuts.h"
+
+#include <algorithm>
+
+#include "protocol/assert.h"
+
+namespace partita::insight {
+
+void KeyCuts::add_before(PartitionIndex partition, Offset offset, std::uint64_t key_hash) {
+    PARTITA_ASSERT(!is_after_, "records from before the growth come first");
+    if (!is_sampled(key_hash)) {
+        return;
+    }
+    std::vector<Place>& places = keys_[key_hash].places;
+    const auto known = std::ranges::find(places, partition, &Place::partition);
+    if (known != places.end()) {
+        known->last = std::max(known->last, offset);
+        std::rotate(known, known + 1, places.end());
+        return;
+    }
+    if (places.size() == kPlacesMax) {
+        places.erase(places.begin());
+    }
+    places.push_back({partition, offset});
+    while (keys_.size() > keys_max_) {
+        halve();
+    }
+}
+
+void KeyCuts::add_after(PartitionIndex partition, Offset offset, std::uint64_t key_hash) {
+    is_after_ = true;
+    const auto key = keys_.find(key_hash);
+    if (key == keys_.end() || std::ranges::find(key->second.after, partition) != key->second.after.end()) {
+        return;
+    }
+    key->second.after.push_back(partition);
+    const auto index = static_cast<std::size_t>(partition.value);
+    if (into_.size() <= index) {
+        into_.resize(index + 1);
+    }
+    for (const Place& place : key->second.places) {
+        if (place.partition == partition) {
+            continue;
+        }
+        PARTITA_ASSERT(into_[index].empty() || cuts_[into_[index].back()].later <= offset, "records of a partition ascend");
+        into_[index].push_back(static_cast<std::uint32_t>(cuts_.size()));
+        cuts_.push_back({.key_hash = key_hash, .from = place.partition, .to = partition, .earlier = place.last, .later = offset});
+    }
+}
+
+std::span<const std::uint32_t> KeyCuts::cuts_into(PartitionIndex partition) const {
+    const auto index = static_cast<std::size_t>(partition.value);
+    return index < into_.size() ? std::span<const std::uint32_t>(into_[index]) : std::span<const std::uint32_t>();
+}
+
+void KeyCuts::halve() {
+    ++halvings_;
+    std::erase_if(keys_, [&](const auto& key) { return !is_sampled(key.first); });
+}
+
+}  // namespace partita::insight

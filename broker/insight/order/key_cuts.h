@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "protocol/types.h"
+
+/// Which keys a growth took from one partition to another, and where exactly. Pure; one caller at a time.
+namespace partita::insight {
+
+/// A key that a growth took to another partition: `earlier` is the key's last record in `from` from before the growth, and
+/// `later` is its first record in `to` from after it. A reader sees the key in order exactly if it gets `earlier` before `later`,
+/// because records within a partition are read in their order.
+struct KeyCut {
+    std::uint64_t key_hash = 0;
+    PartitionIndex from;
+    PartitionIndex to;
+    Offset earlier;
+    Offset later;
+
+    friend bool operator==(const KeyCut&, const KeyCut&) = default;
+};
+
+/// The cuts of one growth, made from the records of the log: first those from before the growth, then those from after it. The
+/// second sort may go on for as long as records come. The caller passes each partition's records in the order of their offsets;
+/// the order between partitions does not matter.
+///
+/// A key from before the growth costs about 50 bytes, a key that only came after it costs nothing. Beyond `kKeysMax` keys the
+/// table keeps a sample, uniform over keys: facts about a kept key stay exact, and `sampling` says of how many keys one was kept.
+class KeyCuts {
+  public:
+    static constexpr std::size_t kKeysMax = 250'000;
+    /// Most partitions that one key is known to have been in before the growth. The newest ones count.
+    static constexpr std::size_t kPlacesMax = 4;
+
+    explicit KeyCuts(std::size_t keys_max = kKeysMax) : keys_max_(keys_max) {}
+
+    /// A record with a key from before the growth. Not allowed after the first `add_after`.
+    void add_before(PartitionIndex partition, Offset offset, std::uint64_t key_hash);
+    /// A record with a key from after the growth.
+    void add_after(PartitionIndex partition, Offset offset, std::uint64_t key_hash);
+
+    /// All cuts, in the order in which they were found. A cut keeps its index for ever.
+    [[nodiscard]] std::span<const KeyCut> cuts() const { return cuts_; }
+    /// The indexes of the cuts with `later` in the partition, by ascending offset.
+    [[nodiscard]] std::span<const std::uint32_t> cuts_into(PartitionIndex partition) const;
+
+    /// Distinct keys from before the growth that the table keeps.
+    [[nodiscard]] std::size_t kept_keys() const { return keys_.size(); }
+    /// The table keeps about one of this many keys; 1 while it has all of them.
+    [[nodiscard]] std::int64_t sampling() const { return std::int64_t{1} << halvings_; }
+
+  private:
+    struct Place {
+        PartitionIndex partition;
+        Offset last;
+    };
+    struct Key {
+        /// The newest place last.
+        std::vector<Place> places;
+        /// Partitions in which a record from after the growth was seen.
+        std::vector<PartitionIndex> after;
+    };
+
+    [[nodiscard]] bool is_sampled(std::uint64_t hash) const { return halvings_ == 0 || hash >> (64 - halvings_) == 0; }
+    void halve();
+
+    std::size_t keys_max_;
+    std::unordered_map<std::uint64_t, Key> keys_;
+    int halvings_ = 0;
+    bool is_after_ = false;
+    std::vector<KeyCut> cuts_;
+    /// By partition.
+    std::vector<std::vector<std::uint32_t>> into_;
+};
+
+}  // namespace partita::insight

@@ -1,0 +1,247 @@
+#include "broker/insight/order/delivery_order.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <vector>
+
+namespace partita::insight {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr PartitionIndex kOld{0};
+constexpr PartitionIndex kNew{6};
+
+/// One key: its last record before the growth is offset 9 of the old partition, its first after it offset 0 of the new one.
+class DeliveryOrderTest : public ::testing::Test {
+  protected:
+    DeliveryOrderTest() {
+        cuts_.add_before(kOld, Offset{9}, 77);
+        cuts_.add_after(kNew, Offset{0}, 77);
+    }
+
+    void hand_out(PartitionIndex partition, std::int64_t from, std::int64_t to, std::uint64_t reader = 1) {
+        hand_out_in(++answer_, partition, from, to, reader);
+    }
+    void hand_out_in(std::uint64_t answer, PartitionIndex partition, std::int64_t from, std::int64_t to,
+                     std::uint64_t reader = 1) {
+        order_.hand_out({.reader = reader,
+                         .answer = answer,
+                         .partition = partition,
+                         .from = Offset{from},
+                         .to = Offset{to},
+                         .time = TimestampMs{static_cast<std::int64_t>(answer) * 100}},
+                        cuts_);
+    }
+    [[nodiscard]] std::int64_t handed_out() const { return order_.counts().handed_out; }
+
+    KeyCuts cuts_;
+    DeliveryOrder order_;
+    std::uint64_t answer_ = 0;
+};
+
+TEST_F(DeliveryOrderTest, NewerRecordBeforeTheOlderOneIsWrong) {
+    hand_out(kOld, 0, 5);
+    hand_out(kNew, 0, 1, 2);
+    EXPECT_EQ(handed_out(), 0) << "the older record may still be skipped";
+    hand_out(kOld, 5, 10);
+    EXPECT_EQ(order_.counts(), (DeliveryOrder::Counts{.handed_out = 1, .first = TimestampMs{300}, .last = TimestampMs{300}}));
+    const std::vector<WrongKey> wrong = order_.wrong_keys();
+    ASSERT_EQ(wrong.size(), 1U);
+    EXPECT_EQ(wrong[0].cut, (KeyCut{77, kOld, kNew, Offset{9}, Offset{0}}));
+    EXPECT_EQ(wrong[0].later_reader, 2U);
+    EXPECT_EQ(wrong[0].later_time, TimestampMs{200});
+    EXPECT_EQ(wrong[0].earlier_time, TimestampMs{300});
+}
+
+TEST_F(DeliveryOrderTest, OlderRecordFirstIsRight) {
+    hand_out(kOld, 0, 10);
+    hand_out(kNew, 0, 1);
+    EXPECT_EQ(handed_out(), 0);
+    hand_out(kOld, 0, 10);
+    EXPECT_EQ(handed_out(), 0) << "what is handed out again was handed out before";
+}
+
+TEST_F(DeliveryOrderTest, ReaderThatBeginsBehindTheOlderRecordHadItBeforeTheWatch) {
+    hand_out(kNew, 0, 1);
+    hand_out(kOld, 10, 20);
+    EXPECT_EQ(handed_out(), 0);
+    hand_out(kOld, 0, 10);
+    EXPECT_EQ(handed_out(), 0);
+}
+
+TEST_F(DeliveryOrderTest, BothInOneAnswerHaveANumberOfTheirOwn) {
+    hand_out(kOld, 0, 1);
+    hand_out_in(7, kNew, 0, 1);
+    hand_out_in(7, kOld, 1, 10);
+    EXPECT_EQ(order_.counts().handed_out, 1);
+    EXPECT_EQ(order_.counts().in_one_answer, 1);
+}
+
+TEST_F(DeliveryOrderTest, OlderRecordEarlierInTheSameAnswerIsRight) {
+    hand_out_in(7, kOld, 0, 10);
+    hand_out_in(7, kNew, 0, 1);
+    EXPECT_EQ(handed_out(), 0);
+}
+
+TEST_F(DeliveryOrderTest, CommitBehindTheNewerRecordMakesItProcessed) {
+    hand_out(kOld, 0, 5);
+    hand_out(kNew, 0, 1);
+    order_.commit(kNew, Offset{0});
+    hand_out(kOld, 5, 10);
+    EXPECT_EQ(order_.counts().processed, 0);
+    order_.commit(kNew, Offset{1});
+    EXPECT_EQ(order_.counts().processed, 1);
+    EXPECT_EQ(order_.counts().handed_out, 1);
+}
+
+TEST_F(DeliveryOrderTest, NewerRecordThatIsHandedOutAgainWithoutACommitWasGivenBack) {
+    hand_out(kOld, 0, 5, 1);
+    hand_out(kNew, 0, 1, 2);
+    hand_out(kOld, 5, 10, 1);
+    EXPECT_EQ(handed_out(), 1);
+    hand_out(kNew, 0, 1, 3);
+    EXPECT_EQ(handed_out(), 0);
+    EXPECT_EQ(order_.counts().given_back, 1);
+    EXPECT_THAT(order_.wrong_keys(), IsEmpty());
+}
+
+TEST_F(DeliveryOrderTest, NewerRecordThatWasCommittedIsNotGivenBack) {
+    hand_out(kOld, 0, 5, 1);
+    hand_out(kNew, 0, 1, 2);
+    order_.commit(kNew, Offset{1});
+    hand_out(kOld, 5, 10, 1);
+    hand_out(kNew, 0, 1, 3);
+    EXPECT_EQ(order_.counts().processed, 1);
+    EXPECT_EQ(order_.counts().given_back, 0);
+}
+
+TEST_F(DeliveryOrderTest, NewerRecordThatIsHandedOutAgainBeforeTheOlderOneIsStillWrong) {
+    hand_out(kOld, 0, 5, 1);
+    hand_out(kNew, 0, 1, 2);
+    hand_out(kNew, 0, 1, 3);
+    hand_out(kOld, 5, 10, 1);
+    ASSERT_EQ(handed_out(), 1);
+    EXPECT_EQ(order_.wrong_keys()[0].later_reader, 3U);
+}
+
+TEST_F(DeliveryOrderTest, OlderRecordThatNoLongerExistsIsNotWaitedFor) {
+    hand_out(kOld, 0, 5);
+    hand_out(kNew, 0, 1);
+    order_.forget_before(kOld, Offset{10});
+    hand_out(kOld, 10, 20);
+    EXPECT_EQ(order_.counts(), DeliveryOrder::Counts{});
+}
+
+TEST_F(DeliveryOrderTest, KeyWithTwoCutsCountsOnce) {
+    KeyCuts two;
+    two.add_before(kOld, Offset{9}, 77);
+    two.add_before({1}, Offset{9}, 77);
+    two.add_after(kNew, Offset{0}, 77);
+    cuts_ = two;
+    hand_out(kOld, 0, 1);
+    hand_out({1}, 0, 1);
+    hand_out(kNew, 0, 1);
+    hand_out(kOld, 1, 10);
+    hand_out({1}, 1, 10);
+    EXPECT_EQ(handed_out(), 1);
+    EXPECT_EQ(order_.wrong_keys().size(), 2U);
+}
+
+TEST_F(DeliveryOrderTest, MoreKeysThanTheLimitMakeTheNumbersLowerBounds) {
+    KeyCuts many;
+    constexpr auto kKeys = static_cast<std::int64_t>(DeliveryOrder::kKeysMax) + 1;
+    for (std::int64_t key = 0; key < kKeys; ++key) {
+        many.add_before(kOld, Offset{key}, static_cast<std::uint64_t>(key) + 1);
+    }
+    for (std::int64_t key = 0; key < kKeys; ++key) {
+        many.add_after(kNew, Offset{key}, static_cast<std::uint64_t>(key) + 1);
+    }
+    cuts_ = many;
+    hand_out(kOld, 0, 0);
+    hand_out(kNew, 0, kKeys - 1);
+    EXPECT_TRUE(order_.counts().is_exact);
+    hand_out(kNew, kKeys - 1, kKeys);
+    EXPECT_FALSE(order_.counts().is_exact);
+    hand_out(kOld, 0, kKeys);
+    EXPECT_EQ(handed_out(), kKeys - 1);
+}
+
+/// Readers that read old and new partitions in any order, each partition from its begin on. The oracle looks at every pair of
+/// records of a key.
+TEST(DeliveryOrderOracle, CountsTheKeysThatEveryPairOfRecordsShows) {
+    std::mt19937 random(11);
+    std::int64_t wrong_in_all = 0;
+    for (int round = 0; round < 300; ++round) {
+        const auto old_count = static_cast<std::int32_t>(1 + random() % 4);
+        const auto new_count = static_cast<std::int32_t>(old_count + 1 + random() % 4);
+        const std::uint64_t keys = 1 + random() % 30;
+        struct Record {
+            std::uint64_t key = 0;
+            bool is_after = false;
+            std::uint64_t handed = 0;
+        };
+        std::vector<std::vector<Record>> logs(static_cast<std::size_t>(new_count));
+        for (std::uint64_t record = 0; record < 200; ++record) {
+            const bool is_after = record >= 100;
+            const std::uint64_t key = 1 + random() % keys;
+            logs[key * 7919 % static_cast<std::uint64_t>(is_after ? new_count : old_count)].push_back({key, is_after});
+        }
+        KeyCuts cuts;
+        for (const bool is_after : {false, true}) {
+            for (std::int32_t partition = 0; partition < new_count; ++partition) {
+                const auto& log = logs[static_cast<std::size_t>(partition)];
+                for (std::size_t offset = 0; offset < log.size(); ++offset) {
+                    if (log[offset].is_after == is_after) {
+                        is_after ? cuts.add_after({partition}, Offset{static_cast<std::int64_t>(offset)}, log[offset].key)
+                                 : cuts.add_before({partition}, Offset{static_cast<std::int64_t>(offset)}, log[offset].key);
+                    }
+                }
+            }
+        }
+        DeliveryOrder order;
+        std::vector<std::size_t> positions(logs.size(), 0);
+        // All partitions are read from their start, so that nothing counts as read before the watch.
+        for (std::uint64_t step = 1; step < 400; ++step) {
+            const std::size_t partition = random() % logs.size();
+            auto& log = logs[partition];
+            const std::size_t from = positions[partition];
+            const std::size_t to = std::min(log.size(), from + random() % 9);
+            for (std::size_t offset = from; offset < to; ++offset) {
+                log[offset].handed = step;
+            }
+            order.hand_out({.reader = 1 + partition,
+                            .answer = step,
+                            .partition = {static_cast<std::int32_t>(partition)},
+                            .from = Offset{static_cast<std::int64_t>(from)},
+                            .to = Offset{static_cast<std::int64_t>(to)},
+                            .time = TimestampMs{static_cast<std::int64_t>(step)}},
+                           cuts);
+            positions[partition] = to;
+        }
+        std::set<std::uint64_t> wrong;
+        for (std::size_t from = 0; from < logs.size(); ++from) {
+            for (const Record& earlier : logs[from]) {
+                for (std::size_t to = 0; to < logs.size(); ++to) {
+                    for (const Record& later : logs[to]) {
+                        if (from != to && !earlier.is_after && later.is_after && earlier.key == later.key && later.handed != 0 &&
+                            earlier.handed > later.handed) {
+                            wrong.insert(earlier.key);
+                        }
+                    }
+                }
+            }
+        }
+        ASSERT_EQ(order.counts().handed_out, static_cast<std::int64_t>(wrong.size())) << "round " << round;
+        wrong_in_all += static_cast<std::int64_t>(wrong.size());
+    }
+    EXPECT_GT(wrong_in_all, 1000) << "the rounds must make keys in wrong order";
+}
+
+}  // namespace
+}  // namespace partita::insight
