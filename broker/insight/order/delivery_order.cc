@@ -89,7 +89,7 @@ void DeliveryOrder::forget_before(PartitionIndex partition, Offset offset) {
 }
 
 DeliveryOrder::Counts DeliveryOrder::counts() const {
-    /// What counts of a key that has several cuts: the worst of them.
+    /// A key that has several cuts counts by the worst of them.
     struct Worst {
         bool is_wrong = false;
         bool is_processed = false;

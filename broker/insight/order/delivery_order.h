@@ -15,7 +15,7 @@
 
 /// In which order a group was handed the records of keys that a growth moved. Pure; one caller at a time.
 ///
-/// The broker knows which records it handed to whom. It does not know which of them an application processed, so the words here
+/// The broker knows which reader got which records. It does not know which of them an application processed, so the words here
 /// are exact about the first and say no more than is known about the second:
 ///
 /// - A key is *handed out in wrong order* if the group was handed the key's `later` record before it was handed `earlier` for the
