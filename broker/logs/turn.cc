@@ -60,10 +60,10 @@ void Turn::mark_dirty(Partition& partition) {
 
 void Turn::appended(Partition& partition, std::size_t size_bytes) {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    tell_who_waits(partition, size_bytes);
+    notify_waiting_fetches(partition, size_bytes);
 }
 
-void Turn::tell_who_waits(Partition& partition, std::size_t size_bytes) {
+void Turn::notify_waiting_fetches(Partition& partition, std::size_t size_bytes) {
     // Pairs with park_fetch: the log end is published, so a waiter that this load misses will see the new end.
     std::uint64_t waiting = partition.waiting_reactors.load(std::memory_order_seq_cst);
     if (waiting == 0) {
@@ -171,7 +171,7 @@ void Turn::flush_appends() {
         AppendRequest& request = *staged_[i];
         for (const Append& append : request.appends) {
             if (append.is_staged && !append.staged.duplicate && append.staged.result()) {
-                tell_who_waits(*append.partition, append.batch.size());
+                notify_waiting_fetches(*append.partition, append.batch.size());
             }
         }
         request.appender->conclude(request, *this);

@@ -107,7 +107,7 @@ class Turn final : public runtime::TurnParticipant {
     void flush_appends();
     /// Wakes the fetches that wait for the partition, on every reactor. The caller has published the log end, and put a memory
     /// fence between that and this call.
-    void tell_who_waits(Partition& partition, std::size_t size_bytes);
+    void notify_waiting_fetches(Partition& partition, std::size_t size_bytes);
     void complete_fetches();
     void wake(const fetch::FetchWaiters::Woken& woken);
     [[nodiscard]] static fetch::FetchWaiters::Wait counted(const FetchWait& wait);

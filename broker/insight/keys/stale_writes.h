@@ -31,7 +31,7 @@ class StaleWrites {
         /// The last of these records in each partition.
         std::map<PartitionIndex, Offset> last;
         /// The client has not switched yet and is not silent: H04 then reports it as a producer.
-        bool is_at_it = false;
+        bool is_writing = false;
         /// When it will count as silent, if it is still writing and nothing more comes.
         TimestampMs silent_from = kNoTimestamp;
     };

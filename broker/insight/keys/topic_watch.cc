@@ -27,7 +27,7 @@ std::string to_string(const ProducerIdentity& producer) {
 }
 
 TopicWatch::TopicWatch(std::string name, std::span<const TopicEpoch> epochs, std::size_t keys_max)
-    : name_(std::move(name)), epochs_(epochs.begin(), epochs.end()), everybody_(counts_newest_first()), keys_(keys_max) {}
+    : name_(std::move(name)), epochs_(epochs.begin(), epochs.end()), all_producers_(counts_newest_first()), keys_(keys_max) {}
 
 std::vector<std::int32_t> TopicWatch::counts_newest_first() const {
     PARTITA_ASSERT(!epochs_.empty(), "a topic has a partition count");
@@ -44,7 +44,7 @@ void TopicWatch::set_epochs(std::span<const TopicEpoch> epochs) {
     }
     epochs_.assign(epochs.begin(), epochs.end());
     const std::vector<std::int32_t> counts = counts_newest_first();
-    everybody_.expand(counts);
+    all_producers_.expand(counts);
     for (auto& [identity, producer] : producers_) {
         Producer fresh(counts);
         fresh.evidence = std::move(producer.evidence);
@@ -190,7 +190,7 @@ void TopicWatch::observe(const ProducerIdentity& identity, const SentRecord& rec
                                         .size_bytes = record.size_bytes,
                                         .visit = sender.visit};
     note_proof(sender.evidence.observe(seen), identity, sender, record, now);
-    everybody_.observe(seen);
+    all_producers_.observe(seen);
     keys_.add({.key = *record.key,
                .key_hash = hash,
                .partition = record.partition,
@@ -251,7 +251,7 @@ std::vector<StaleWrites::Writer> TopicWatch::stale_writers(TimestampMs now) cons
             if (!is_own || !producer.is_stale || !is_active(producer, now)) {
                 continue;
             }
-            writer.is_at_it = true;
+            writer.is_writing = true;
             writer.silent_from.value = std::max(writer.silent_from.value, producer.last_seen.value + kSilentMs);
         }
     }
@@ -301,7 +301,7 @@ std::vector<CountSwitch> TopicWatch::take_switches() { return std::exchange(swit
 std::optional<PartitionIndex> TopicWatch::place(std::string_view key, std::int32_t partition_count) const {
     std::optional<PartitionIndex> place;
     bool is_sure = true;
-    everybody_.known_families().for_each([&](partitioners::Family family) {
+    all_producers_.known_families().for_each([&](partitioners::Family family) {
         const PartitionIndex partition = partitioners::partition_of(family, as_bytes(key), partition_count);
         is_sure &= !place || *place == partition;
         place = partition;

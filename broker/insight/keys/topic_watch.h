@@ -163,8 +163,8 @@ class TopicWatch {
     /// Halves the key index; Detection calls this when all indexes together are too large.
     void halve_keys() { keys_.halve(); }
     /// The verdict on all producers together, by the topic's keys.
-    [[nodiscard]] ProducerVerdict verdict() const { return everybody_.verdict(); }
-    [[nodiscard]] partitioners::FamilySet known_families() const { return everybody_.known_families(); }
+    [[nodiscard]] ProducerVerdict verdict() const { return all_producers_.verdict(); }
+    [[nodiscard]] partitioners::FamilySet known_families() const { return all_producers_.known_families(); }
     /// Forgets the producer that was silent for longest. At least one must exist.
     void forget_a_producer();
 
@@ -242,7 +242,7 @@ class TopicWatch {
     std::string name_;
     std::vector<TopicEpoch> epochs_;
     Producers producers_;
-    ProducerEvidence everybody_;
+    ProducerEvidence all_producers_;
     KeyIndex keys_;
     std::vector<CountSwitch> switches_;
     StaleWrites stale_writes_;

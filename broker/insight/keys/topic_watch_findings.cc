@@ -239,7 +239,7 @@ void TopicWatch::find_ignored_keys(std::vector<Finding>& findings, TimestampMs n
 /// True if one partitioner that all producers may use puts the key into all its partitions at some counts.
 bool TopicWatch::is_move_explained(const IndexedKey& key, std::span<const PastPlacement> past) const {
     bool is_explained = false;
-    everybody_.known_families().for_each([&](Family family) {
+    all_producers_.known_families().for_each([&](Family family) {
         const auto is_placed = [&](PartitionIndex partition) {
             return std::ranges::any_of(epochs_, [&](const TopicEpoch& then) {
                 return partitioners::partition_of(family, as_bytes(key.key), then.partition_count) == partition;
@@ -311,7 +311,7 @@ void TopicWatch::find_unused_partitions(std::vector<Finding>& findings, const To
     if (epoch() == 0 || now.value - epochs_.back().time.value < facts.window_ms || facts.old_partition_records == 0) {
         return;
     }
-    if (everybody_.verdict().habit == KeyHabit::hashes) {
+    if (all_producers_.verdict().habit == KeyHabit::hashes) {
         return;
     }
     std::int64_t empty = 0;

@@ -83,7 +83,7 @@ std::unique_ptr<RecordCounter> LocalTopic::counter() const { return std::make_un
 
 void LocalTopic::find_positions(std::vector<GroupFacts>& groups) const {
     logs::DrainedPositions drained;
-    pass_what_nobody_reads(topic_, drained, groups);
+    skip_undeliverable(topic_, drained, groups);
 }
 
 std::unique_ptr<ObservedTopic> LocalTopics::find(const TopicId& topic) const {
@@ -113,7 +113,7 @@ std::vector<GrownTopic> LocalTopics::grown() const {
     return grown;
 }
 
-void pass_what_nobody_reads(const logs::TopicState& topic, logs::DrainedPositions& drained, std::vector<GroupFacts>& groups) {
+void skip_undeliverable(const logs::TopicState& topic, logs::DrainedPositions& drained, std::vector<GroupFacts>& groups) {
     for (GroupFacts& group : groups) {
         group.positions = group.committed;
     }

@@ -81,7 +81,7 @@ class LocalTopics final : public ObservedTopics {
 /// Moves the groups' positions to the next record that they can be given. No client reads, and so none commits, transaction
 /// markers and aborted records. `topic` is the topic of the facts, or a later state of it. Reads the disk if transactions have
 /// ended behind a commit, so no reactor may call it.
-void pass_what_nobody_reads(const logs::TopicState& topic, logs::DrainedPositions& drained, std::vector<GroupFacts>& groups);
+void skip_undeliverable(const logs::TopicState& topic, logs::DrainedPositions& drained, std::vector<GroupFacts>& groups);
 
 /// By partition, the offset of the first record with a timestamp at or after `since`. Without such a record it is the log's end;
 /// if the log cannot be read, the log's start. Empty if the topic does not exist. It reads one batch of each partition, so no

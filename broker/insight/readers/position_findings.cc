@@ -81,7 +81,7 @@ void find_backlogs(const std::string& topic, const ReaderFacts& facts, std::vect
 
 void find_stale_leftovers(const std::string& topic, const ReaderFacts& facts, LookTime& time, std::vector<Finding>& findings) {
     for (const StaleWrites::Writer& writer : facts.stale_writers) {
-        if (writer.is_at_it) {
+        if (writer.is_writing) {
             // Registers the time of the next look: while the writer is active, there is nothing to report.
             (void)time.has_passed(writer.silent_from, 0);
             continue;

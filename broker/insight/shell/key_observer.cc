@@ -167,12 +167,12 @@ std::size_t KeyObserver::observe(const std::vector<KeySample>& samples, Timestam
         }
         records += observe(sample, *topics);
         if (!budget_.is_settled() && records - looked_at >= kRecordsPerLook) {
-            look_what_is_settled(*cluster_.topics(), now);
+            find_settled(*cluster_.topics(), now);
             looked_at = records;
         }
     }
     if (!budget_.is_settled() && records > looked_at) {
-        look_what_is_settled(*cluster_.topics(), now);
+        find_settled(*cluster_.topics(), now);
     }
     return records;
 }
@@ -215,7 +215,7 @@ std::size_t KeyObserver::observe(const KeySample& sample, const ObservedTopics& 
     return records;
 }
 
-void KeyObserver::look_what_is_settled(const ObservedTopics& topics, TimestampMs now) {
+void KeyObserver::find_settled(const ObservedTopics& topics, TimestampMs now) {
     bool is_settled = !watched_.empty();
     std::vector<std::pair<TopicRef, bool>> quiet;
     {
@@ -240,7 +240,7 @@ void KeyObserver::look_what_is_settled(const ObservedTopics& topics, TimestampMs
 
 void KeyObserver::settle(Now now) {
     const std::shared_ptr<const ObservedTopics> topics = cluster_.topics();
-    look_what_is_settled(*topics, now.wall);
+    find_settled(*topics, now.wall);
     for (auto watched = watched_.begin(); watched != watched_.end();) {
         settle_topic(watched->first, *topics, watched->second, now);
         const MutexLock lock(detection_mutex_);

@@ -96,7 +96,7 @@ class KeyObserver {
     [[nodiscard]] std::size_t observe(const std::vector<KeySample>& samples, TimestampMs now);
     [[nodiscard]] std::size_t observe(const KeySample& sample, const ObservedTopics& topics);
     /// Finds out which topics are settled. Tells the budget, and sets the intervals for the reactors that offer batches.
-    void look_what_is_settled(const ObservedTopics& topics, TimestampMs now);
+    void find_settled(const ObservedTopics& topics, TimestampMs now);
     void note_closed(std::vector<ConnectionId> closed);
     /// For a topic that has grown: asks for the processes of its producers, and tells the watch the known ones.
     void note_processes(TopicWatch& watch);

@@ -136,7 +136,7 @@ std::vector<GrowthFacts> gather_growth_facts(const insight::LocalPlanSources& so
         facts.planned = insight::planned_topic(sources.facts(), insight::LocalTopic(state, sources.cluster.parts().transactions),
                                                facts.topic->partition_count, facts.new_count,
                                                insight::group_facts(state.partitions.size(), std::move(readers[index])), names);
-        insight::pass_what_nobody_reads(state, drained, facts.planned.groups);
+        insight::skip_undeliverable(state, drained, facts.planned.groups);
         facts.planned.producers = insight::producer_facts(sources.keys, state.topic->id, facts.planned.now);
         if (facts.guard) {
             facts.guard->owning_application = facts.planned.owning_application;

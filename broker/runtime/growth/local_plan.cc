@@ -63,7 +63,7 @@ std::expected<insight::PlanOutcome, insight::PlanError> run_local_plan(const ins
         logs.push_back(partition->log);
     }
     logs::DrainedPositions drained;
-    insight::pass_what_nobody_reads(*topic, drained, facts.groups);
+    insight::skip_undeliverable(*topic, drained, facts.groups);
     insight::LogRecordCounter counts(*topic, kCountedBytesMax);
     count_unread(counts, facts);
     insight::LogScanSource source(std::move(logs));

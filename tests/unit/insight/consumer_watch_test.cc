@@ -180,10 +180,10 @@ TEST_F(ConsumerWatchTest, WhatAStaleProducerLeftIsToldUntilEveryGroupIsBeyondIt)
                .records = 190,
                .last_after_ms = 12'345,
                .last = {{kOld, Offset{150}}},
-               .is_at_it = true}};
+               .is_writing = true}};
     billing().committed[0] = Offset{120};
     EXPECT_FALSE(finding(HazardId::stale_producer)) << "of a producer that goes on its own watch tells";
-    stale_[0].is_at_it = false;
+    stale_[0].is_writing = false;
     const auto left = finding(HazardId::stale_producer);
     ASSERT_TRUE(left);
     EXPECT_EQ(left->count, 190);

@@ -91,7 +91,7 @@ class EveryTimeCondition : public ConsumerWatchTest {
                    .records = 7,
                    .last_after_ms = 5,
                    .last = {{kOld, Offset{150}}},
-                   .is_at_it = true,
+                   .is_writing = true,
                    .silent_from = TimestampMs{now_.value + 77'000}}};
         billing().committed[0] = Offset{100};
         // A member that crashes, and one that left: until the watch forgets it, the connection may be its own.
@@ -104,7 +104,7 @@ class EveryTimeCondition : public ConsumerWatchTest {
     }
     /// The findings of a watch at that moment, which is also when stale producers fall silent.
     std::vector<std::string> told_by(ConsumerWatch& watch, TimestampMs now) {
-        stale_[0].is_at_it = now < stale_[0].silent_from;
+        stale_[0].is_writing = now < stale_[0].silent_from;
         const std::vector<Finding> found = watch.findings({.growths = growths_,
                                                            .log_starts = starts_,
                                                            .log_ends = ends_,

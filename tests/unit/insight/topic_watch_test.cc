@@ -456,7 +456,7 @@ TEST_F(TopicWatchTest, WhatAStaleProducerWroteIsRememberedWhenItHasSwitchedAndWh
     send_many(shop, Family::murmur2_pos, 6);
     ASSERT_EQ(watch_.stale_writers(now_).size(), 1u);
     const StaleWrites::Writer at_it = watch_.stale_writers(now_).front();
-    EXPECT_TRUE(at_it.is_at_it);
+    EXPECT_TRUE(at_it.is_writing);
     EXPECT_EQ(at_it.records, finding(HazardId::stale_producer)->count);
     for (const auto& [partition, last] : at_it.last) {
         EXPECT_LT(last, ends_[static_cast<std::size_t>(partition.value)]);
@@ -464,7 +464,7 @@ TEST_F(TopicWatchTest, WhatAStaleProducerWroteIsRememberedWhenItHasSwitchedAndWh
     wait(TopicWatch::kSettleMs);
     send_many(shop, Family::murmur2_pos, 8);
     ASSERT_FALSE(finding(HazardId::stale_producer));
-    EXPECT_FALSE(watch_.stale_writers(now_).front().is_at_it);
+    EXPECT_FALSE(watch_.stale_writers(now_).front().is_writing);
     expand(12);
     ASSERT_EQ(watch_.stale_writers(now_).size(), 1u);
     EXPECT_EQ(watch_.stale_writers(now_).front().records, at_it.records);

@@ -43,7 +43,7 @@ TEST(PositionsOfGroups, ComeBesideTheirCommitsAndPassWhatTransactionsLeft) {
                        // The commits are from before the topic had its last partition.
                        group({Offset{1}, Offset{2}})};
     logs::DrainedPositions drained;
-    pass_what_nobody_reads(topic, drained, groups);
+    skip_undeliverable(topic, drained, groups);
     EXPECT_THAT(groups[0].committed, ElementsAre(Offset{0}, Offset{1}, Offset{0}));
     EXPECT_THAT(groups[0].positions, ElementsAre(Offset{2}, Offset{2}, Offset{0}));
     EXPECT_THAT(groups[1].positions, ElementsAre(kNoOffset, Offset{0}, kNoOffset));
