@@ -220,13 +220,13 @@ int serve(const ServeOptions& options) {
         return refuse(opened.error().message);
     }
     const std::unique_ptr<assembly::Broker> broker = std::move(*opened);
-    runtime::Services& services = broker->services();
+    const runtime::Services& services = broker->services();
     runtime::Reactor& first_reactor = services.turns.first_reactor();
     log::info("broker", "starting",
               {{"version", PARTITA_VERSION},
                {"node", services.placement.own().value},
-               {"cluster", services.cluster_id},
-               {"data_directory", services.log_directory},
+               {"cluster", services.description.cluster_id},
+               {"data_directory", services.description.log_directory},
                {"memory_only", options.ephemeral ? "yes" : "no"}});
     broker->announce_addons();
     net::Server server(kafka::surroundings_of(services), schedule);

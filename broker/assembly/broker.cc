@@ -110,6 +110,7 @@ struct Broker::Parts {
     Parts(const Options& options, std::unique_ptr<Storage> opened, const std::atomic<bool>& is_ready);
     /// Joins the addons to the parts that exist by then.
     [[nodiscard]] handlers::Extensions join_addons();
+    [[nodiscard]] runtime::Services services_for_requests(const std::atomic<bool>& is_ready);
 
     const Schedule schedule;
     std::unique_ptr<Storage> storage;
@@ -146,7 +147,7 @@ struct Broker::Parts {
     /// Set once the catalog has its log.
     std::optional<Upkeep> maintenance;
 
-    runtime::Services services;
+    const runtime::Services services;
 };
 
 Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, const std::atomic<bool>& is_ready)
@@ -173,41 +174,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       expansions(watching.plan_sources, catalog, fencing.fences, watching.readers),
       expansion_worker(turns, schedule.executor, expansions),
       records(*this, topic_states),
-      services{.placement = placement,
-               .cluster_id = catalog.cluster_id(),
-               .log_directory = storage->absolute_directory,
-               .is_ready = is_ready,
-               .places = places,
-               .extensions = extensions,
-               .config = config,
-               .topics = topics,
-               .turns = turns,
-               .records = {records.appender, records.reader, turns, placement, records.fetch_sessions, config},
-               .catalog = catalog,
-               .groups = coordination.groups,
-               .transactions = coordination.transactions,
-               .outward_writes = coordination.outward_writes,
-               .fences = fencing.fences,
-               .fence_wakes = fencing.wakes,
-               .shown_partitions = fencing.shown_partitions,
-               .expansions = expansions,
-               .expansion_worker = expansion_worker,
-               .connections = connections,
-               .authorizer = authorizer,
-               .throttles = throttles,
-               .requests = requests,
-               .fetch_sessions = records.fetch_sessions,
-               .cluster = watching.cluster,
-               .request_notes = watching.request_notes,
-               .keys = watching.keys,
-               .readers = watching.readers,
-               .findings = findings,
-               .flusher = *storage->flusher,
-               .open_files = *storage->open_files,
-               .clock = schedule.clock,
-               .upkeep = upkeep,
-               .counters = counters,
-               .failures = failures} {
+      services(services_for_requests(is_ready)) {
     coordination.groups.set_commit_listener(fencing.wakes);
     coordination.outward_writes.set_marker_listener(fencing.wakes);
     coordination.groups.set_transaction_commit_listener(watching.request_notes);
@@ -236,6 +203,50 @@ handlers::Extensions Broker::Parts::join_addons() {
                    .failures = failures},
                   joined);
     return joined;
+}
+
+runtime::Services Broker::Parts::services_for_requests(const std::atomic<bool>& is_ready) {
+    return {
+        {.description = {.cluster_id = catalog.cluster_id(),
+                         .log_directory = storage->absolute_directory,
+                         .places = places,
+                         .is_ready = is_ready},
+         .placement = placement,
+         .config = config,
+         .topics = topics,
+         .turns = turns,
+         .clock = schedule.clock,
+         .authorizer = authorizer,
+         .throttles = throttles,
+         .requests = requests,
+         .connections = connections,
+         .shown_partitions = fencing.shown_partitions,
+         .extensions = extensions},
+        {.appender = records.appender,
+         .reader = records.reader,
+         .turns = turns,
+         .placement = placement,
+         .fetch_sessions = records.fetch_sessions,
+         .config = config},
+        catalog,
+        {.groups = coordination.groups,
+         .transactions = coordination.transactions,
+         .outward_writes = coordination.outward_writes,
+         .catalog = catalog,
+         .flusher = *storage->flusher,
+         .bell = upkeep,
+         .request_notes = watching.request_notes},
+        {.expansions = expansions, .worker = expansion_worker, .fences = fencing.fences, .wakes = fencing.wakes},
+        {.plan_sources = watching.plan_sources,
+         .keys = watching.keys,
+         .request_notes = watching.request_notes,
+         .findings = findings},
+        {.counters = counters,
+         .failures = failures,
+         .bell = upkeep,
+         .flusher = *storage->flusher,
+         .open_files = *storage->open_files},
+    };
 }
 
 Broker::Records::Records(Parts& parts, runtime::TopicStates& topics)
@@ -341,7 +352,9 @@ std::expected<void, runtime::StartError> Broker::load(const Options& options) {
     return {};
 }
 
-runtime::Services& Broker::services() { return parts_->services; }
+const runtime::Services& Broker::services() const { return parts_->services; }
+
+insight::ReaderObserver& Broker::reader_observer() { return parts_->watching.readers; }
 
 Storage& Broker::storage() { return *parts_->storage; }
 

@@ -13,6 +13,10 @@
 #include "broker/runtime/loop/start_error.h"
 #include "schedule/executor.h"
 
+namespace partita::insight {
+class ReaderObserver;
+}
+
 namespace partita::logs {
 class NodePlan;
 }
@@ -46,8 +50,10 @@ class Broker {
     Broker(const Broker&) = delete;
     Broker& operator=(const Broker&) = delete;
 
-    [[nodiscard]] runtime::Services& services();
+    [[nodiscard]] const runtime::Services& services() const;
     [[nodiscard]] Storage& storage();
+    /// The observer of readers, for tests that make it look at a moment of their own.
+    [[nodiscard]] insight::ReaderObserver& reader_observer();
 
     /// Lets the addons log what clients must know about them.
     void announce_addons() const;

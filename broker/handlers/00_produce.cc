@@ -28,7 +28,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(produce, access::kWriteTransactionalId, access::kWriteTopic);
+PARTITA_SERVES_WITH(produce, records, access::kWriteTransactionalId, access::kWriteTopic);
 
 namespace {
 
@@ -208,6 +208,6 @@ void produce_records(runtime::ClientRequest& context, const runtime::RecordServi
     reply.set_pending(context.defer());
 }
 
-void produce(runtime::RequestContext& context) { produce_records(context, context.services.records); }
+void produce(runtime::RequestContext& context, const runtime::RecordServices& services) { produce_records(context, services); }
 
 }  // namespace partita::handlers

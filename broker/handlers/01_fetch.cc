@@ -26,7 +26,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(fetch, access::kReadTopic, access::kClusterAction);
+PARTITA_SERVES_WITH(fetch, records, access::kReadTopic, access::kClusterAction);
 
 namespace {
 
@@ -245,6 +245,6 @@ void fetch_records(runtime::ClientRequest& context, const runtime::RecordService
     context.client.parked_fetch = context.turn.park_fetch(std::move(answer), wait);
 }
 
-void fetch(runtime::RequestContext& context) { fetch_records(context, context.services.records); }
+void fetch(runtime::RequestContext& context, const runtime::RecordServices& services) { fetch_records(context, services); }
 
 }  // namespace partita::handlers

@@ -22,7 +22,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(list_offsets, access::kDescribeTopic);
+PARTITA_SERVES_WITH(list_offsets, insight, access::kDescribeTopic);
 
 namespace {
 
@@ -107,7 +107,7 @@ void look_up(const logs::Partition& partition, std::int64_t timestamp, bool is_c
 
 }  // namespace
 
-void list_offsets(runtime::RequestContext& context) {
+void list_offsets(runtime::RequestContext& context, const runtime::InsightServices& insight) {
     const ListOffsetsRequest* request = context.decode<ListOffsetsRequest>();
     if (request == nullptr) {
         return;
@@ -141,9 +141,9 @@ void list_offsets(runtime::RequestContext& context) {
                 // Only tools ask for the other timestamps, not readers that start.
                 const bool is_start = asked.timestamp >= 0 || asked.timestamp == kLatest || asked.timestamp == kEarliest;
                 if (is_start && insight::RequestNotes::watches(*found.state)) {
-                    context.services.request_notes.on_list_offsets(*found.state, client_identity(context), context.client.id,
-                                                                   PartitionIndex{asked.partition_index}, asked.timestamp,
-                                                                   Offset{response.offset});
+                    insight.request_notes.on_list_offsets(*found.state, client_identity(context), context.client.id,
+                                                          PartitionIndex{asked.partition_index}, asked.timestamp,
+                                                          Offset{response.offset});
                 }
             }
             if (context.version() < 4) {

@@ -29,12 +29,13 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(metadata, access::kDescribeTopic, access::kCreateTopicOrInCluster, access::kDescribeCluster);
+PARTITA_SERVES_WITH(metadata, catalog, access::kDescribeTopic, access::kCreateTopicOrInCluster, access::kDescribeCluster);
 
 namespace {
 
 struct Reply {
     runtime::RequestContext& context;
+    runtime::Catalog& catalog;
     bool topic_operations = false;
     ShownReplicas replicas;
     ArenaVector<MetadataResponse::Topic> topics;
@@ -92,7 +93,7 @@ void add_unknown_name(Reply& reply, std::string_view name, bool may_create) {
     } else if (may_create && !authorize(reply.context, access::kCreateTopicOrInCluster, name)) {
         error = ErrorCode::topic_authorization_failed;
     } else if (may_create) {
-        const auto created = reply.context.services.catalog.change(reply.context.turn, catalog::AutoCreateTopic{name});
+        const auto created = reply.catalog.change(reply.context.turn, catalog::AutoCreateTopic{name});
         if (created && created->error.code == ErrorCode::invalid_topic_exception) {
             error = ErrorCode::invalid_topic_exception;
         }
@@ -158,7 +159,7 @@ void add_all_requested(Reply& reply, const MetadataRequest& request, bool any_id
 
 }  // namespace
 
-void metadata(runtime::RequestContext& context) {
+void metadata(runtime::RequestContext& context, runtime::Catalog& catalog) {
     const MetadataRequest* request = context.decode<MetadataRequest>();
     if (request == nullptr) {
         return;
@@ -174,7 +175,7 @@ void metadata(runtime::RequestContext& context) {
         return refuse(context, *request, ErrorCode::unknown_server_error);
     }
     Arena& arena = context.arena();
-    Reply reply{context, request->include_topic_authorized_operations, ShownReplicas(context, arena),
+    Reply reply{context, catalog, request->include_topic_authorized_operations, ShownReplicas(context, arena),
                 ArenaVector<MetadataResponse::Topic>(arena)};
 
     const bool all = request->topics.is_null() || (context.version() == 0 && request->topics.empty());
@@ -202,7 +203,7 @@ void metadata(runtime::RequestContext& context) {
         brokers.push_back({.node_id = node.id.value, .host = address.host, .port = address.port, .rack = rack});
     }
     response.brokers = brokers;
-    response.cluster_id = context.services.cluster_id;
+    response.cluster_id = context.services.description.cluster_id;
     response.controller_id = context.services.placement.own().value;
     response.topics = reply.topics;
     if (request->include_cluster_authorized_operations && context.version() >= 8 && context.version() <= 10) {

@@ -26,7 +26,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(offset_commit, access::kReadGroup, access::kReadTopic);
+PARTITA_SERVES_WITH(offset_commit, coordinators, access::kReadGroup, access::kReadTopic);
 
 namespace {
 
@@ -43,17 +43,18 @@ struct Collected : CollectedCommits<Response> {
 };
 
 /// Collects data for the findings about readers of topics that have grown.
-void find_watched(runtime::RequestContext& context, std::string_view group_id, Collected& collected) {
+void find_watched(const insight::RequestNotes& notes, std::string_view group_id, Collected& collected) {
     for (std::size_t t = 0; t < collected.topics.size(); ++t) {
         if (insight::RequestNotes::watches(*collected.states[t])) {
-            const bool wants_positions = context.services.request_notes.wants_positions(*collected.states[t], group_id);
+            const bool wants_positions = notes.wants_positions(*collected.states[t], group_id);
             collected.before.emplace_back(
                 t, wants_positions ? std::optional<insight::Inversions::Positions>(std::in_place) : std::nullopt);
         }
     }
 }
 
-void note_commits(runtime::RequestContext& context, std::string_view group_id, Collected& collected) {
+void note_commits(runtime::RequestContext& context, insight::RequestNotes& notes, std::string_view group_id,
+                  Collected& collected) {
     std::size_t decided = 0;
     auto watched = collected.before.begin();
     for (std::size_t t = 0; t < collected.topics.size(); ++t) {
@@ -71,15 +72,15 @@ void note_commits(runtime::RequestContext& context, std::string_view group_id, C
             }
         }
         if (!commits.empty()) {
-            context.services.request_notes.on_commit(*collected.states[t], group_id, client_identity(context), context.client.id,
-                                                     commits, std::move(before), context.now().wall);
+            notes.on_commit(*collected.states[t], group_id, client_identity(context), context.client.id, commits,
+                            std::move(before), context.now().wall);
         }
     }
 }
 
 }  // namespace
 
-void offset_commit(runtime::RequestContext& context) {
+void offset_commit(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators) {
     const Request* request = context.decode<Request>();
     if (request == nullptr) {
         return;
@@ -104,7 +105,7 @@ void offset_commit(runtime::RequestContext& context) {
     std::optional<groups::OffsetCommitResult> committed;
     // Without an existing topic, Kafka answers and does not ask the coordinator.
     if (!collected.topics.empty() || request->topics.empty()) {
-        find_watched(context, request->group_id, collected);
+        find_watched(coordinators.request_notes, request->group_id, collected);
         const auto note_positions = [&](const groups::GroupCoordinator& coordinator) {
             for (auto& [topic, before] : collected.before) {
                 if (before) {
@@ -113,7 +114,7 @@ void offset_commit(runtime::RequestContext& context) {
                 }
             }
         };
-        committed = context.services.groups.look_and_ask(
+        committed = coordinators.groups.look_and_ask(
             context.turn, request->group_id, note_positions,
             groups::OffsetCommit{.group_id = request->group_id,
                                  .generation = Generation{request->generation_id_or_member_epoch},
@@ -124,7 +125,7 @@ void offset_commit(runtime::RequestContext& context) {
                                  .api_version = context.version()});
     }
     if (committed && insight::says_that_claim_is_over(committed->error)) {
-        context.services.upkeep.commit_refused();
+        coordinators.bell.commit_refused();
     }
     for (std::size_t i = 0; i < collected.undecided.size(); ++i) {
         ErrorCode& error = collected.undecided[i]->error_code;
@@ -137,7 +138,7 @@ void offset_commit(runtime::RequestContext& context) {
         }
     }
     note_member(context, request->group_id, request->member_id);
-    note_commits(context, request->group_id, collected);
+    note_commits(context, coordinators.request_notes, request->group_id, collected);
     pass_commit_gate(context, request->group_id, collected);
     Response response;
     response.topics = replies;

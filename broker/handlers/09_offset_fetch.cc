@@ -19,17 +19,17 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(offset_fetch, access::kDescribeGroup, access::kDescribeTopic);
+PARTITA_SERVES_WITH(offset_fetch, coordinators, access::kDescribeGroup, access::kDescribeTopic);
 
 namespace {
 
 using GroupResult = groups::OffsetFetchResult::Group;
 
 /// Asks the coordinator for one group. Empty if there is no coordinator or it failed.
-std::optional<GroupResult> ask_for_group(runtime::RequestContext& context, const groups::OffsetFetch::Group& group,
-                                         bool require_stable) {
-    auto result = context.services.groups.ask(context.turn, group.group_id,
-                                              groups::OffsetFetch{.groups = {&group, 1}, .require_stable = require_stable});
+std::optional<GroupResult> ask_for_group(runtime::RequestContext& context, runtime::GroupShards& shards,
+                                         const groups::OffsetFetch::Group& group, bool require_stable) {
+    auto result =
+        shards.ask(context.turn, group.group_id, groups::OffsetFetch{.groups = {&group, 1}, .require_stable = require_stable});
     if (!result) {
         return std::nullopt;
     }
@@ -37,7 +37,8 @@ std::optional<GroupResult> ask_for_group(runtime::RequestContext& context, const
 }
 
 /// Passes the answer to the findings about readers of topics that have grown.
-void note_answer(runtime::RequestContext& context, std::string_view group_id, const GroupResult& result) {
+void note_answer(runtime::RequestContext& context, insight::RequestNotes& notes, std::string_view group_id,
+                 const GroupResult& result) {
     for (const groups::OffsetFetchResult::Topic& topic : result.topics) {
         const logs::TopicState* state = context.turn.topics().find(topic.name);
         if (state == nullptr || !insight::RequestNotes::watches(*state)) {
@@ -45,8 +46,8 @@ void note_answer(runtime::RequestContext& context, std::string_view group_id, co
         }
         for (const groups::OffsetFetchResult::Partition& partition : topic.partitions) {
             if (partition.error == ErrorCode::none) {
-                context.services.request_notes.on_offset_fetch(*state, group_id, client_identity(context), context.client,
-                                                               partition.partition, partition.offset, context.now().wall);
+                notes.on_offset_fetch(*state, group_id, client_identity(context), context.client, partition.partition,
+                                      partition.offset, context.now().wall);
             }
         }
     }
@@ -60,7 +61,8 @@ std::span<const PartitionIndex> partition_indexes(Arena& arena, const Array<std:
     return {partitions.begin(), partitions.size()};
 }
 
-void reply_old(runtime::RequestContext& context, const OffsetFetchRequest& request) {
+void reply_old(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators,
+               const OffsetFetchRequest& request) {
     Arena& arena = context.arena();
     groups::OffsetFetch::Group group;
     group.group_id = request.group_id;
@@ -87,7 +89,8 @@ void reply_old(runtime::RequestContext& context, const OffsetFetchRequest& reque
         group.topics = std::span<const groups::OffsetFetch::Topic>(topics.begin(), topics.size());
     }
     const bool is_refused = !authorize(context, access::kDescribeGroup, request.group_id);
-    const std::optional<GroupResult> result = is_refused ? std::nullopt : ask_for_group(context, group, request.require_stable);
+    const std::optional<GroupResult> result =
+        is_refused ? std::nullopt : ask_for_group(context, coordinators.groups, group, request.require_stable);
     OffsetFetchResponse response;
     const ErrorCode error = result       ? result->error
                             : is_refused ? ErrorCode::group_authorization_failed
@@ -102,7 +105,7 @@ void reply_old(runtime::RequestContext& context, const OffsetFetchRequest& reque
             }
         }
     } else {
-        note_answer(context, request.group_id, *result);
+        note_answer(context, coordinators.request_notes, request.group_id, *result);
         for (const groups::OffsetFetchResult::Topic& topic : result->topics) {
             if (request.topics.is_null() && !authorize(context, access::kDescribeTopic, topic.name)) {
                 continue;  // Omitted from the reply.
@@ -136,8 +139,8 @@ OffsetFetchResponse::Topics reply_topic(Arena& arena, const groups::OffsetFetchR
             .partitions = partitions};
 }
 
-OffsetFetchResponse::Group reply_group(runtime::RequestContext& context, const OffsetFetchRequest::Group& request,
-                                       bool require_stable) {
+OffsetFetchResponse::Group reply_group(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators,
+                                       const OffsetFetchRequest::Group& request, bool require_stable) {
     Arena& arena = context.arena();
     const bool by_id = context.version() >= 10;
     OffsetFetchResponse::Group reply;
@@ -171,12 +174,12 @@ OffsetFetchResponse::Group reply_group(runtime::RequestContext& context, const O
     if (!request.topics.is_null()) {
         group.topics = std::span<const groups::OffsetFetch::Topic>(topics.begin(), topics.size());
     }
-    const std::optional<GroupResult> result = ask_for_group(context, group, require_stable);
+    const std::optional<GroupResult> result = ask_for_group(context, coordinators.groups, group, require_stable);
     if (!result || result->error != ErrorCode::none) {
         reply.error_code = result ? result->error : ErrorCode::not_coordinator;
         return reply;
     }
-    note_answer(context, request.group_id, *result);
+    note_answer(context, coordinators.request_notes, request.group_id, *result);
     ArenaVector<OffsetFetchResponse::Topics> replies(arena, result->topics.size() + unknown.size());
     for (const groups::OffsetFetchResult::Topic& topic : result->topics) {
         if (request.topics.is_null() && !authorize(context, access::kDescribeTopic, topic.name)) {
@@ -202,13 +205,13 @@ OffsetFetchResponse::Group reply_group(runtime::RequestContext& context, const O
 
 }  // namespace
 
-void offset_fetch(runtime::RequestContext& context) {
+void offset_fetch(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators) {
     const OffsetFetchRequest* request = context.decode<OffsetFetchRequest>();
     if (request == nullptr) {
         return;
     }
     if (context.version() < 8) {
-        reply_old(context, *request);
+        reply_old(context, coordinators, *request);
         return;
     }
     OffsetFetchResponse response;
@@ -218,7 +221,7 @@ void offset_fetch(runtime::RequestContext& context) {
         if (!repeats.is_answered(group.group_id)) {
             continue;
         }
-        groups.push_back(reply_group(context, group, request->require_stable));
+        groups.push_back(reply_group(context, coordinators, group, request->require_stable));
     }
     response.groups = groups;
     context.reply(response);

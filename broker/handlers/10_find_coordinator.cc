@@ -19,7 +19,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(find_coordinator, access::kDescribeGroup, access::kDescribeTransactionalId);
+PARTITA_SERVES_WITH(find_coordinator, coordinators, access::kDescribeGroup, access::kDescribeTransactionalId);
 
 namespace {
 
@@ -51,7 +51,8 @@ ShownCoordinator coordinator_of(const runtime::RequestContext& context, std::int
     return {.id = node.value, .host = address.host, .port = address.port};
 }
 
-Answer answer_for(runtime::RequestContext& context, std::int8_t key_type, std::string_view key) {
+Answer answer_for(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators, std::int8_t key_type,
+                  std::string_view key) {
     const auto refused = [](ErrorCode code) { return Answer{code, error_message(code)}; };
     if (key_type == kGroupKey && !authorize(context, access::kDescribeGroup, key)) {
         return refused(ErrorCode::group_authorization_failed);
@@ -71,21 +72,22 @@ Answer answer_for(runtime::RequestContext& context, std::int8_t key_type, std::s
         }
     }
     const bool is_served =
-        key_type == kGroupKey ? made_coordinators(context, catalog::CoordinatorKind::groups, context.services.groups)
-                              : made_coordinators(context, catalog::CoordinatorKind::transactions, context.services.transactions);
+        key_type == kGroupKey
+            ? made_coordinators(context, coordinators.catalog, catalog::CoordinatorKind::groups, coordinators.groups)
+            : made_coordinators(context, coordinators.catalog, catalog::CoordinatorKind::transactions, coordinators.transactions);
     return is_served ? Answer() : refused(ErrorCode::coordinator_not_available);
 }
 
 }  // namespace
 
-void find_coordinator(runtime::RequestContext& context) {
+void find_coordinator(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators) {
     const FindCoordinatorRequest* request = context.decode<FindCoordinatorRequest>();
     if (request == nullptr) {
         return;
     }
     FindCoordinatorResponse response;
     if (context.version() < 4) {
-        const Answer answer = answer_for(context, request->key_type, request->key);
+        const Answer answer = answer_for(context, coordinators, request->key_type, request->key);
         const ShownCoordinator shown = coordinator_of(context, request->key_type, request->key, answer);
         response.error_code = answer.error;
         response.error_message = answer.error == ErrorCode::none ? error_name(ErrorCode::none) : answer.message;
@@ -95,20 +97,20 @@ void find_coordinator(runtime::RequestContext& context) {
         context.reply(response);
         return;
     }
-    ArenaVector<FindCoordinatorResponse::Coordinator> coordinators(context.arena(), request->coordinator_keys.count());
+    ArenaVector<FindCoordinatorResponse::Coordinator> found(context.arena(), request->coordinator_keys.count());
     for (const std::string_view key : request->coordinator_keys) {
-        const Answer answer = answer_for(context, request->key_type, key);
+        const Answer answer = answer_for(context, coordinators, request->key_type, key);
         const ShownCoordinator shown = coordinator_of(context, request->key_type, key, answer);
-        coordinators.push_back({.key = key,
-                                .node_id = shown.id,
-                                .host = shown.host,
-                                .port = shown.port,
-                                .error_code = answer.error,
-                                .error_message = request->key_type >= kGroupKey && request->key_type <= kShareKey
-                                                     ? ""  // From v4 on, Kafka sends a text for unknown types only.
-                                                     : answer.message});
+        found.push_back({.key = key,
+                         .node_id = shown.id,
+                         .host = shown.host,
+                         .port = shown.port,
+                         .error_code = answer.error,
+                         .error_message = request->key_type >= kGroupKey && request->key_type <= kShareKey
+                                              ? ""  // From v4 on, Kafka sends a text for unknown types only.
+                                              : answer.message});
     }
-    response.coordinators = coordinators;
+    response.coordinators = found;
     context.reply(response);
 }
 

@@ -21,7 +21,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(join_group, access::kReadGroup, access::kDescribeTopic);
+PARTITA_SERVES_WITH(join_group, coordinators, access::kReadGroup, access::kDescribeTopic);
 
 namespace {
 
@@ -35,7 +35,7 @@ JoinGroupResponse refusal(std::int16_t version, ErrorCode error) {
 
 }  // namespace
 
-void join_group(runtime::RequestContext& context) {
+void join_group(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators) {
     const JoinGroupRequest* request = context.decode<JoinGroupRequest>();
     if (request == nullptr) {
         return;
@@ -49,7 +49,7 @@ void join_group(runtime::RequestContext& context) {
         return;
     }
     note_consumer(context);
-    if (!context.services.groups.is_attached()) {
+    if (!coordinators.groups.is_attached()) {
         context.reply(refusal(context.version(), ErrorCode::not_coordinator));
         return;
     }
@@ -72,7 +72,7 @@ void join_group(runtime::RequestContext& context) {
     command.fresh_member_suffix = suffix;
     const DescribableTopics describable(context);
     command.may_describe = describable.or_all();
-    context.services.groups.execute<encode_join_reply>(context.turn, request->group_id, context.park(), command);
+    coordinators.groups.execute<encode_join_reply>(context.turn, request->group_id, context.park(), command);
 }
 
 }  // namespace partita::handlers

@@ -13,9 +13,9 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(heartbeat, access::kReadGroup);
+PARTITA_SERVES_WITH(heartbeat, coordinators, access::kReadGroup);
 
-void heartbeat(runtime::RequestContext& context) {
+void heartbeat(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators) {
     const HeartbeatRequest* request = context.decode<HeartbeatRequest>();
     if (request == nullptr) {
         return;
@@ -25,11 +25,11 @@ void heartbeat(runtime::RequestContext& context) {
         return;
     }
     note_member(context, request->group_id, request->member_id);
-    const auto result = context.services.groups.ask(context.turn, request->group_id,
-                                                    groups::Heartbeat{.group_id = request->group_id,
-                                                                      .generation = Generation{request->generation_id},
-                                                                      .member_id = request->member_id,
-                                                                      .group_instance_id = request->group_instance_id});
+    const auto result = coordinators.groups.ask(context.turn, request->group_id,
+                                                groups::Heartbeat{.group_id = request->group_id,
+                                                                  .generation = Generation{request->generation_id},
+                                                                  .member_id = request->member_id,
+                                                                  .group_instance_id = request->group_instance_id});
     HeartbeatResponse response;
     response.error_code = result ? result->error : ErrorCode::not_coordinator;
     context.reply(response);

@@ -13,9 +13,9 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(leave_group, access::kReadGroup);
+PARTITA_SERVES_WITH(leave_group, coordinators, access::kReadGroup);
 
-void leave_group(runtime::RequestContext& context) {
+void leave_group(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators) {
     const LeaveGroupRequest* request = context.decode<LeaveGroupRequest>();
     if (request == nullptr) {
         return;
@@ -32,12 +32,12 @@ void leave_group(runtime::RequestContext& context) {
         members.push_back({.member_id = member.member_id, .group_instance_id = member.group_instance_id});
     }
     for (const groups::LeaveGroup::Member& member : members) {
-        context.services.request_notes.on_leave(context.turn.topics(), request->group_id, member.member_id, context.client.id,
-                                                context.now().wall);
+        coordinators.request_notes.on_leave(context.turn.topics(), request->group_id, member.member_id, context.client.id,
+                                            context.now().wall);
     }
-    const auto left = context.services.groups.ask(
-        context.turn, request->group_id,
-        groups::LeaveGroup{.group_id = request->group_id, .members = {members.begin(), members.size()}});
+    const auto left =
+        coordinators.groups.ask(context.turn, request->group_id,
+                                groups::LeaveGroup{.group_id = request->group_id, .members = {members.begin(), members.size()}});
     LeaveGroupResponse response;
     if (!left) {
         response.error_code = ErrorCode::not_coordinator;

@@ -14,9 +14,9 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(sync_group, access::kReadGroup);
+PARTITA_SERVES_WITH(sync_group, coordinators, access::kReadGroup);
 
-void sync_group(runtime::RequestContext& context) {
+void sync_group(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators) {
     const SyncGroupRequest* request = context.decode<SyncGroupRequest>();
     if (request == nullptr) {
         return;
@@ -30,7 +30,7 @@ void sync_group(runtime::RequestContext& context) {
         context.reply(SyncGroupResponse{.error_code = ErrorCode::inconsistent_group_protocol});
         return;
     }
-    if (!context.services.groups.is_attached()) {
+    if (!coordinators.groups.is_attached()) {
         context.reply(SyncGroupResponse{.error_code = ErrorCode::not_coordinator});
         return;
     }
@@ -47,7 +47,7 @@ void sync_group(runtime::RequestContext& context) {
     command.protocol_type = request->protocol_type;
     command.protocol_name = request->protocol_name;
     command.assignments = {assignments.begin(), assignments.size()};
-    context.services.groups.execute<encode_sync_reply>(context.turn, request->group_id, context.park(), command);
+    coordinators.groups.execute<encode_sync_reply>(context.turn, request->group_id, context.park(), command);
 }
 
 }  // namespace partita::handlers

@@ -14,7 +14,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(describe_groups, access::kDescribeGroup);
+PARTITA_SERVES_WITH(describe_groups, coordinators, access::kDescribeGroup);
 
 namespace {
 
@@ -51,7 +51,7 @@ DescribeGroupsResponse::DescribedGroup reply_group(runtime::RequestContext& cont
 
 }  // namespace
 
-void describe_groups(runtime::RequestContext& context) {
+void describe_groups(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators) {
     const DescribeGroupsRequest* request = context.decode<DescribeGroupsRequest>();
     if (request == nullptr) {
         return;
@@ -66,7 +66,7 @@ void describe_groups(runtime::RequestContext& context) {
             described.push_back({.error_code = ErrorCode::group_authorization_failed, .group_id = group_id});
             continue;
         }
-        const auto result = context.services.groups.ask(
+        const auto result = coordinators.groups.ask(
             context.turn, group_id, groups::DescribeGroups{.group_ids = {&group_id, 1}, .api_version = context.version()});
         if (!result) {
             described.push_back({.error_code = ErrorCode::not_coordinator, .group_id = group_id});

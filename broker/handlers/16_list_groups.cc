@@ -13,9 +13,9 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(list_groups, access::kDescribeGroupOrCluster);
+PARTITA_SERVES_WITH(list_groups, coordinators, access::kDescribeGroupOrCluster);
 
-void list_groups(runtime::RequestContext& context) {
+void list_groups(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators) {
     const ListGroupsRequest* request = context.decode<ListGroupsRequest>();
     if (request == nullptr) {
         return;
@@ -23,8 +23,8 @@ void list_groups(runtime::RequestContext& context) {
     Arena& arena = context.arena();
     ListGroupsResponse response;
     ArenaVector<ListGroupsResponse::ListedGroup> listed(arena);
-    for (std::size_t shard = 0; shard < context.services.groups.shard_count(); ++shard) {
-        const auto result = context.services.groups.ask_shard(
+    for (std::size_t shard = 0; shard < coordinators.groups.shard_count(); ++shard) {
+        const auto result = coordinators.groups.ask_shard(
             context.turn, shard,
             groups::ListGroups{.states = request->states_filter.span(), .types = request->types_filter.span()});
         if (!result) {

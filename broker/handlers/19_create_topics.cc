@@ -18,7 +18,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(create_topics, access::kCreateTopicOrInCluster, access::kDescribeTopicConfigs);
+PARTITA_SERVES_WITH(create_topics, catalog, access::kCreateTopicOrInCluster, access::kDescribeTopicConfigs);
 
 namespace {
 
@@ -62,7 +62,7 @@ void add_configs(runtime::RequestContext& context, const catalog::CreatedTopic& 
 
 }  // namespace
 
-void create_topics(runtime::RequestContext& context) {
+void create_topics(runtime::RequestContext& context, runtime::Catalog& catalog) {
     const CreateTopicsRequest* request = context.decode<CreateTopicsRequest>();
     if (request == nullptr) {
         return;
@@ -97,7 +97,7 @@ void create_topics(runtime::RequestContext& context) {
     if (has_no_time(request->timeout_ms)) {
         return all_failed(ErrorCode::request_timed_out, std::nullopt);
     }
-    const auto reply = context.services.catalog.change(context.turn, command);
+    const auto reply = catalog.change(context.turn, command);
     if (!reply) {
         return all_failed(ErrorCode::kafka_storage_error, kCatalogNotWritten);
     }

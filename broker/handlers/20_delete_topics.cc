@@ -16,7 +16,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(delete_topics, access::kDescribeTopic, kDeleteTopicOrInCluster);
+PARTITA_SERVES_WITH(delete_topics, catalog, access::kDescribeTopic, kDeleteTopicOrInCluster);
 
 namespace {
 
@@ -59,7 +59,7 @@ std::vector<catalog::TopicReference> take_refused(runtime::RequestContext& conte
 
 }  // namespace
 
-void delete_topics(runtime::RequestContext& context) {
+void delete_topics(runtime::RequestContext& context, runtime::Catalog& catalog) {
     const DeleteTopicsRequest* request = context.decode<DeleteTopicsRequest>();
     if (request == nullptr) {
         return;
@@ -77,7 +77,7 @@ void delete_topics(runtime::RequestContext& context) {
         command.topics.push_back({.name = name, .id = {}});
     }
     const std::vector<catalog::TopicReference> refused = take_refused(context, command.topics);
-    const auto reply = context.services.catalog.change(context.turn, command);
+    const auto reply = catalog.change(context.turn, command);
     ArenaVector<DeleteTopicsResponse::DeletableTopicResult> results(arena, command.topics.size() + refused.size());
     const auto add = [&](std::optional<std::string_view> name, const TopicId& id, ErrorCode error,
                          std::optional<std::string_view> message) {

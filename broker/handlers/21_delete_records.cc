@@ -16,19 +16,18 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(delete_records, access::kDeleteTopic);
+PARTITA_SERVES_WITH(delete_records, upkeep, access::kDeleteTopic);
 
 namespace {
 
 constexpr std::int64_t kHighWatermark = -1;
 constexpr std::int64_t kUnknownLowWatermark = -1;
 
-ErrorCode delete_before(runtime::RequestContext& context, const logs::TopicState& topic, std::int32_t index, std::int64_t offset,
-                        std::int64_t& low_watermark) {
-    const runtime::Services& services = context.services;
+ErrorCode delete_before(runtime::RequestContext& context, const runtime::UpkeepServices& upkeep, const logs::TopicState& topic,
+                        std::int32_t index, std::int64_t offset, std::int64_t& low_watermark) {
     const auto before = offset == kHighWatermark ? std::nullopt : std::optional(Offset{offset});
     const auto start =
-        logs::trim(topic, find_partition(context, &topic, index), before, {services.turns, services.upkeep, services.failures});
+        logs::trim(topic, find_partition(context, &topic, index), before, {context.services.turns, upkeep.bell, upkeep.failures});
     if (!start) {
         return error_code(start.error());
     }
@@ -38,7 +37,7 @@ ErrorCode delete_before(runtime::RequestContext& context, const logs::TopicState
 
 }  // namespace
 
-void delete_records(runtime::RequestContext& context) {
+void delete_records(runtime::RequestContext& context, const runtime::UpkeepServices& upkeep) {
     const DeleteRecordsRequest* request = context.decode<DeleteRecordsRequest>();
     if (request == nullptr) {
         return;
@@ -53,7 +52,7 @@ void delete_records(runtime::RequestContext& context) {
             result.partition_index = partition.partition_index;
             result.low_watermark = kUnknownLowWatermark;
             result.error_code = found.state == nullptr ? found.error
-                                                       : delete_before(context, *found.state, partition.partition_index,
+                                                       : delete_before(context, upkeep, *found.state, partition.partition_index,
                                                                        partition.offset, result.low_watermark);
         }
         topics.push_back({.name = topic.name, .partitions = partitions});

@@ -16,8 +16,8 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(init_producer_id, access::kWriteTransactionalId, access::kTwoPhaseCommitTransactionalId,
-               access::kWriteTopicOrIdempotently);
+PARTITA_SERVES_WITH(init_producer_id, coordinators, access::kWriteTransactionalId, access::kTwoPhaseCommitTransactionalId,
+                    access::kWriteTopicOrIdempotently);
 
 namespace {
 
@@ -49,25 +49,26 @@ ErrorCode problem_of(const runtime::RequestContext& context, const InitProducerI
     return is_good ? ErrorCode::none : ErrorCode::invalid_transaction_timeout;
 }
 
-void init_transactional(runtime::RequestContext& context, const InitProducerIdRequest& request) {
+void init_transactional(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators,
+                        const InitProducerIdRequest& request) {
     transactions::InitProducerId command{.transactional_id = *request.transactional_id,
                                          .timeout_ms = request.transaction_timeout_ms};
     if (request.producer_id != -1) {
         command.expected = producer_of(request.producer_id, request.producer_epoch);
     }
-    const auto result = ask_with_fresh_id(context, command);
+    const auto result = ask_with_fresh_id(context, coordinators, command);
     const ErrorCode error = result ? result->error : result.error();
     if (error != ErrorCode::none) {
         return context.reply(refused(fenced_as_known(error, context.version(), kKnowsFenced)));
     }
     const InitProducerIdResponse response{.producer_id = result->producer.id.value,
                                           .producer_epoch = result->producer.epoch.value};
-    reply_to_producer(context, request.producer_id, response, refused(ErrorCode::coordinator_load_in_progress));
+    reply_to_producer(context, coordinators, request.producer_id, response, refused(ErrorCode::coordinator_load_in_progress));
 }
 
 }  // namespace
 
-void init_producer_id(runtime::RequestContext& context) {
+void init_producer_id(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators) {
     const InitProducerIdRequest* request = context.decode<InitProducerIdRequest>();
     if (request == nullptr) {
         return;
@@ -87,13 +88,13 @@ void init_producer_id(runtime::RequestContext& context) {
         return context.reply(refused(problem));
     }
     if (request->transactional_id) {
-        return init_transactional(context, *request);
+        return init_transactional(context, coordinators, *request);
     }
-    const auto id = fresh_producer_id(context);
+    const auto id = coordinators.catalog.next_producer_id(context.turn);
     if (!id) {
         return context.reply(refused(ErrorCode::coordinator_load_in_progress));
     }
-    reply_when_ids_are_durable(context, {.producer_id = id->value, .producer_epoch = 0},
+    reply_when_ids_are_durable(context, coordinators, {.producer_id = id->value, .producer_epoch = 0},
                                refused(ErrorCode::coordinator_load_in_progress));
 }
 

@@ -17,7 +17,8 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(add_partitions_to_txn, access::kWriteTransactionalId, access::kWriteTopic, access::kClusterAction);
+PARTITA_SERVES_WITH(add_partitions_to_txn, coordinators, access::kWriteTransactionalId, access::kWriteTopic,
+                    access::kClusterAction);
 
 namespace {
 
@@ -88,7 +89,7 @@ std::vector<transactions::WrittenPartition> partitions_of(const Asked& asked) {
     return partitions;
 }
 
-Errors decide(runtime::RequestContext& context, const Asked& asked) {
+Errors decide(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators, const Asked& asked) {
     if (context.version() < kOfBrokers && !authorize(context, access::kWriteTransactionalId, asked.transactional_id)) {
         return Errors(ErrorCode::transactional_id_authorization_failed);
     }
@@ -98,20 +99,23 @@ Errors decide(runtime::RequestContext& context, const Asked& asked) {
     const std::vector<transactions::WrittenPartition> partitions = partitions_of(asked);
     if (asked.only_verifies) {
         auto verified = ask_coordinator(
-            context, transactions::VerifyPartitions{
-                         .transactional_id = asked.transactional_id, .producer = asked.producer, .partitions = partitions});
+            context, coordinators,
+            transactions::VerifyPartitions{
+                .transactional_id = asked.transactional_id, .producer = asked.producer, .partitions = partitions});
         return verified ? Errors(std::move(verified->errors)) : Errors(verified.error());
     }
-    const auto added = ask_coordinator(
-        context, transactions::AddPartitions{.transactional_id = asked.transactional_id,
-                                             .producer = asked.producer,
-                                             .partitions = partitions,
-                                             .client_version = client_version(context.version() >= kSecondProtocol)});
+    const auto added =
+        ask_coordinator(context, coordinators,
+                        transactions::AddPartitions{.transactional_id = asked.transactional_id,
+                                                    .producer = asked.producer,
+                                                    .partitions = partitions,
+                                                    .client_version = client_version(context.version() >= kSecondProtocol)});
     return Errors(fenced_as_known(added ? added->error : added.error(), context.version(), kKnowsFenced));
 }
 
-Array<TopicResult> answer(runtime::RequestContext& context, const Asked& asked) {
-    const Errors errors = decide(context, asked);
+Array<TopicResult> answer(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators,
+                          const Asked& asked) {
+    const Errors errors = decide(context, coordinators, asked);
     ArenaVector<TopicResult> topics(context.arena(), asked.topics.count());
     std::size_t position = 0;
     for (const Request::AddPartitionsToTxnTopic& topic : asked.topics) {
@@ -126,7 +130,7 @@ Array<TopicResult> answer(runtime::RequestContext& context, const Asked& asked) 
 
 }  // namespace
 
-void add_partitions_to_txn(runtime::RequestContext& context) {
+void add_partitions_to_txn(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators) {
     const Request* request = context.decode<Request>();
     if (request == nullptr) {
         return;
@@ -134,19 +138,21 @@ void add_partitions_to_txn(runtime::RequestContext& context) {
     Response response;
     if (context.version() < kOfBrokers) {
         response.results_by_topic_v3_and_below =
-            answer(context, {.transactional_id = request->v3_and_below_transactional_id,
-                             .producer = producer_of(request->v3_and_below_producer_id, request->v3_and_below_producer_epoch),
-                             .topics = request->v3_and_below_topics});
+            answer(context, coordinators,
+                   {.transactional_id = request->v3_and_below_transactional_id,
+                    .producer = producer_of(request->v3_and_below_producer_id, request->v3_and_below_producer_epoch),
+                    .topics = request->v3_and_below_topics});
     } else if (!authorize_cluster(context, access::kClusterAction)) {
         response.error_code = ErrorCode::cluster_authorization_failed;
     } else {
         ArenaVector<Response::AddPartitionsToTxnResult> results(context.arena(), request->transactions.count());
         for (const Request::AddPartitionsToTxnTransaction& asked : request->transactions) {
             results.push_back({.transactional_id = asked.transactional_id,
-                               .topic_results = answer(context, {.transactional_id = asked.transactional_id,
-                                                                 .producer = producer_of(asked.producer_id, asked.producer_epoch),
-                                                                 .only_verifies = asked.verify_only,
-                                                                 .topics = asked.topics})});
+                               .topic_results = answer(context, coordinators,
+                                                       {.transactional_id = asked.transactional_id,
+                                                        .producer = producer_of(asked.producer_id, asked.producer_epoch),
+                                                        .only_verifies = asked.verify_only,
+                                                        .topics = asked.topics})});
         }
         response.results_by_transaction = results;
     }

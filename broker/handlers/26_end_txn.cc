@@ -10,7 +10,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(end_txn, access::kWriteTransactionalId);
+PARTITA_SERVES_WITH(end_txn, coordinators, access::kWriteTransactionalId);
 
 namespace {
 
@@ -21,7 +21,7 @@ EndTxnResponse refused(ErrorCode error) { return {.error_code = error}; }
 
 }  // namespace
 
-void end_txn(runtime::RequestContext& context) {
+void end_txn(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators) {
     const EndTxnRequest* request = context.decode<EndTxnRequest>();
     if (request == nullptr) {
         return;
@@ -30,11 +30,12 @@ void end_txn(runtime::RequestContext& context) {
         return context.reply(refused(ErrorCode::transactional_id_authorization_failed));
     }
     const bool is_second_protocol = context.version() >= kSecondProtocol;
-    const auto result = ask_with_fresh_id(
-        context, transactions::EndTransaction{.transactional_id = request->transactional_id,
-                                              .producer = producer_of(request->producer_id, request->producer_epoch),
-                                              .commit = request->committed,
-                                              .client_version = client_version(is_second_protocol)});
+    const auto result =
+        ask_with_fresh_id(context, coordinators,
+                          transactions::EndTransaction{.transactional_id = request->transactional_id,
+                                                       .producer = producer_of(request->producer_id, request->producer_epoch),
+                                                       .commit = request->committed,
+                                                       .client_version = client_version(is_second_protocol)});
     const ErrorCode error = result ? result->error : result.error();
     if (error != ErrorCode::none) {
         return context.reply(refused(fenced_as_known(error, context.version(), kKnowsFenced)));
@@ -42,7 +43,7 @@ void end_txn(runtime::RequestContext& context) {
     if (!is_second_protocol) {
         return context.reply(EndTxnResponse{});
     }
-    reply_to_producer(context, request->producer_id,
+    reply_to_producer(context, coordinators, request->producer_id,
                       EndTxnResponse{.producer_id = result->producer.id.value, .producer_epoch = result->producer.epoch.value},
                       refused(ErrorCode::coordinator_load_in_progress));
 }

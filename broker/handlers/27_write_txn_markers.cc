@@ -22,7 +22,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(write_txn_markers, access::kAlterClusterOrClusterAction);
+PARTITA_SERVES_WITH(write_txn_markers, coordinators, access::kAlterClusterOrClusterAction);
 
 namespace {
 
@@ -51,7 +51,8 @@ bool is_impossible(const Request::WritableTxnMarker& marker) {
 /// Tries all markers of a request, in groups of limited size, so that a request of any size takes bounded memory.
 class Markers {
   public:
-    explicit Markers(runtime::RequestContext& context) : context_(context), now_(context.now().wall) {}
+    Markers(runtime::RequestContext& context, runtime::OutwardWrites& outward_writes)
+        : context_(context), outward_writes_(outward_writes), now_(context.now().wall) {}
 
     /// Returns the error of each marker, in the order of the request.
     std::vector<ErrorCode> write(const Request& request) {
@@ -91,7 +92,7 @@ class Markers {
     }
 
     void carry_out() {
-        for (const auto& outcome : context_.services.outward_writes.carry_out(writes_, &context_.turn, now_)) {
+        for (const auto& outcome : outward_writes_.carry_out(writes_, &context_.turn, now_)) {
             errors_[outcome.token.value] = outcome.error;
         }
         writes_.clear();
@@ -99,6 +100,7 @@ class Markers {
     }
 
     runtime::RequestContext& context_;
+    runtime::OutwardWrites& outward_writes_;
     const TimestampMs now_;
     Arena arena_;
     std::vector<coordination::OutwardWrite> writes_;
@@ -150,14 +152,14 @@ Response response_of(const Results& results, Arena& arena) {
 
 }  // namespace
 
-void write_txn_markers(runtime::RequestContext& context) {
+void write_txn_markers(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators) {
     const Request* request = context.decode<Request>();
     if (request == nullptr) {
         return;
     }
     const bool is_allowed = authorize(context, access::kAlterClusterOrClusterAction, access::kClusterName);
     const std::vector<ErrorCode> errors =
-        is_allowed ? Markers(context).write(*request)
+        is_allowed ? Markers(context, coordinators.outward_writes).write(*request)
                    : std::vector<ErrorCode>(partition_count(*request), ErrorCode::cluster_authorization_failed);
     context.reply(response_of(results_of(*request, errors), context.arena()));
 }

@@ -23,7 +23,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(txn_offset_commit, access::kWriteTransactionalId, access::kReadGroup, access::kReadTopic);
+PARTITA_SERVES_WITH(txn_offset_commit, coordinators, access::kWriteTransactionalId, access::kReadGroup, access::kReadTopic);
 
 namespace {
 
@@ -44,30 +44,33 @@ ErrorCode told_of_verification(ErrorCode error, std::int16_t version) {
 }
 
 /// Asks the transaction's coordinator to verify or add the group's partition.
-ErrorCode verify(runtime::RequestContext& context, const Request& request) {
-    const auto shard = static_cast<std::int32_t>(context.services.groups.shard_of(request.group_id));
+ErrorCode verify(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators, const Request& request) {
+    const auto shard = static_cast<std::int32_t>(coordinators.groups.shard_of(request.group_id));
     const transactions::WrittenPartition offsets{catalog::kOffsetsTopicName, PartitionIndex{shard}};
     const transactions::Producer producer = producer_of(request.producer_id, request.producer_epoch);
     if (context.version() >= kSecondProtocol) {
-        const auto added = ask_coordinator(context, transactions::AddPartitions{.transactional_id = request.transactional_id,
-                                                                                .producer = producer,
-                                                                                .partitions = {&offsets, 1},
-                                                                                .client_version = client_version(true)});
+        const auto added = ask_coordinator(context, coordinators,
+                                           transactions::AddPartitions{.transactional_id = request.transactional_id,
+                                                                       .producer = producer,
+                                                                       .partitions = {&offsets, 1},
+                                                                       .client_version = client_version(true)});
         return added ? added->error : added.error();
     }
-    const auto verified = ask_coordinator(
-        context, transactions::VerifyPartitions{
-                     .transactional_id = request.transactional_id, .producer = producer, .partitions = {&offsets, 1}});
+    const auto verified =
+        ask_coordinator(context, coordinators,
+                        transactions::VerifyPartitions{
+                            .transactional_id = request.transactional_id, .producer = producer, .partitions = {&offsets, 1}});
     return verified ? verified->errors.front() : verified.error();
 }
 
-groups::OffsetCommitResult commit(runtime::RequestContext& context, const Request& request, Collected& collected) {
+groups::OffsetCommitResult commit(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators,
+                                  const Request& request, Collected& collected) {
     const access::Offer* const offer = context.services.extensions.offer;
     if (request.group_id.empty() || (offer != nullptr && !offer->accepts_group(request.group_id))) {
         return {.error = ErrorCode::invalid_group_id};
     }
-    runtime::GroupShards& groups = context.services.groups;
-    if (!groups.is_attached() || !context.services.transactions.is_attached()) {
+    runtime::GroupShards& groups = coordinators.groups;
+    if (!groups.is_attached() || !coordinators.transactions.is_attached()) {
         return {.error = ErrorCode::coordinator_not_available};
     }
     const bool is_second_protocol = context.version() >= kSecondProtocol;
@@ -77,7 +80,7 @@ groups::OffsetCommitResult commit(runtime::RequestContext& context, const Reques
                                                  ProducerEpoch{request.producer_epoch}, is_second_protocol, context.now());
         if (!verification) {
             verification = kNotVerified;
-        } else if (const ErrorCode error = verify(context, request); error != ErrorCode::none) {
+        } else if (const ErrorCode error = verify(context, coordinators, request); error != ErrorCode::none) {
             return {.error = told_of_verification(error, context.version())};
         }
     }
@@ -93,14 +96,14 @@ groups::OffsetCommitResult commit(runtime::RequestContext& context, const Reques
                                                    .producer_epoch = ProducerEpoch{request.producer_epoch}},
                                                   verification);
     if (committed && insight::says_that_claim_is_over(committed->error)) {
-        context.services.upkeep.commit_refused();
+        coordinators.bell.commit_refused();
     }
     return committed ? std::move(*committed) : groups::OffsetCommitResult{.error = ErrorCode::not_coordinator};
 }
 
 }  // namespace
 
-void txn_offset_commit(runtime::RequestContext& context) {
+void txn_offset_commit(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators) {
     const Request* request = context.decode<Request>();
     if (request == nullptr) {
         return;
@@ -122,7 +125,7 @@ void txn_offset_commit(runtime::RequestContext& context) {
     }
     // Without an existing partition, Kafka answers and asks no coordinator.
     if (!collected.topics.empty()) {
-        const groups::OffsetCommitResult committed = commit(context, *request, collected);
+        const groups::OffsetCommitResult committed = commit(context, coordinators, *request, collected);
         for (std::size_t i = 0; i < collected.undecided.size(); ++i) {
             collected.undecided[i]->error_code =
                 committed.partition_errors.empty() ? committed.error : committed.partition_errors[i];

@@ -14,7 +14,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(create_acls, access::kAlterCluster);
+PARTITA_SERVES_WITH(create_acls, catalog, access::kAlterCluster);
 
 namespace {
 
@@ -32,7 +32,7 @@ void refuse_all(runtime::RequestContext& context, const CreateAclsRequest& reque
 
 }  // namespace
 
-void create_acls(runtime::RequestContext& context) {
+void create_acls(runtime::RequestContext& context, runtime::Catalog& catalog) {
     const CreateAclsRequest* request = context.decode<CreateAclsRequest>();
     if (request == nullptr) {
         return;
@@ -54,7 +54,7 @@ void create_acls(runtime::RequestContext& context) {
                                 .operation = acl.operation,
                                 .effect = acl.permission_type});
     }
-    const auto reply = context.services.catalog.change(context.turn, command);
+    const auto reply = catalog.change(context.turn, command);
     if (!reply) {
         return refuse_all(context, *request, ErrorCode::kafka_storage_error, kCatalogNotWritten);
     }

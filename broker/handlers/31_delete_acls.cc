@@ -14,7 +14,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(delete_acls, access::kAlterCluster);
+PARTITA_SERVES_WITH(delete_acls, catalog, access::kAlterCluster);
 
 namespace {
 
@@ -44,7 +44,7 @@ Match encoded(const access::Acl& acl) {
 
 }  // namespace
 
-void delete_acls(runtime::RequestContext& context) {
+void delete_acls(runtime::RequestContext& context, runtime::Catalog& catalog) {
     const DeleteAclsRequest* request = context.decode<DeleteAclsRequest>();
     if (request == nullptr) {
         return;
@@ -66,7 +66,7 @@ void delete_acls(runtime::RequestContext& context) {
                                    .operation = filter.operation,
                                    .effect = filter.permission_type});
     }
-    const auto reply = context.services.catalog.change(context.turn, command);
+    const auto reply = catalog.change(context.turn, command);
     if (!reply) {
         return refuse_all(context, *request, ErrorCode::kafka_storage_error, kCatalogNotWritten);
     }

@@ -79,7 +79,7 @@ void describe_broker(runtime::RequestContext& context, const Request& resource, 
                                     " or empty string, but received " + std::string(name)));
         return;
     }
-    add_entries(context.arena(), config::describe_broker_configs(*config, options, context.services.places), result);
+    add_entries(context.arena(), config::describe_broker_configs(*config, options, context.services.description.places), result);
 }
 
 void describe_topic(runtime::RequestContext& context, const Request& resource, const config::DescribeOptions& options,

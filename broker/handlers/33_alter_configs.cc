@@ -13,9 +13,9 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(alter_configs, access::kAlterClusterConfigs, access::kAlterTopicConfigs, access::kAlterGroupConfigs);
+PARTITA_SERVES_WITH(alter_configs, catalog, access::kAlterClusterConfigs, access::kAlterTopicConfigs, access::kAlterGroupConfigs);
 
-void alter_configs(runtime::RequestContext& context) {
+void alter_configs(runtime::RequestContext& context, runtime::Catalog& catalog) {
     const AlterConfigsRequest* request = context.decode<AlterConfigsRequest>();
     if (request == nullptr) {
         return;
@@ -42,7 +42,7 @@ void alter_configs(runtime::RequestContext& context) {
             command.resources.push_back(std::move(item));
         }
     }
-    const auto reply = context.services.catalog.change(context.turn, command);
+    const auto reply = catalog.change(context.turn, command);
     ArenaVector<AlterConfigsResponse::AlterConfigsResourceResponse> results(arena, request->resources.count());
     std::size_t decided = 0;
     for (std::size_t i = 0; i < request->resources.count(); ++i) {

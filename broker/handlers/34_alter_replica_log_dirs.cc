@@ -70,7 +70,7 @@ void alter_replica_log_dirs(runtime::RequestContext& context) {
                 error = ErrorCode::cluster_authorization_failed;
             } else if (!has_future_directory_name(name, partition)) {
                 error = ErrorCode::invalid_topic_exception;
-            } else if (path != context.services.log_directory) {
+            } else if (path != context.services.description.log_directory) {
                 error = ErrorCode::log_dir_not_found;
             } else if (state == nullptr || state->partition(partition) == nullptr) {
                 error = ErrorCode::unknown_topic_or_partition;

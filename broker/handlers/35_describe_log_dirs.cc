@@ -97,10 +97,10 @@ void describe_log_dirs(runtime::RequestContext& context) {
     }
     Arena& arena = context.arena();
     DescribeLogDirsResponse::DescribeLogDirsResult result;
-    result.log_dir = arena.copy(context.services.log_directory);
+    result.log_dir = arena.copy(context.services.description.log_directory);
     result.topics = request->topics.is_null() ? all_topics(context) : named_topics(context, *request);
     struct statvfs space{};
-    if (::statvfs(context.services.log_directory.c_str(), &space) == 0) {
+    if (::statvfs(context.services.description.log_directory.c_str(), &space) == 0) {
         result.total_bytes = static_cast<std::int64_t>(space.f_blocks * space.f_frsize);
         result.usable_bytes = static_cast<std::int64_t>(space.f_bavail * space.f_frsize);
     }

@@ -23,7 +23,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(create_partitions, access::kAlterTopic);
+PARTITA_SERVES_WITH(create_partitions, growth, access::kAlterTopic);
 
 namespace {
 
@@ -85,7 +85,7 @@ runtime::ExpansionRequest owned_request(const runtime::RequestContext& context, 
 
 }  // namespace
 
-void create_partitions(runtime::RequestContext& context) {
+void create_partitions(runtime::RequestContext& context, const runtime::GrowthServices& growth) {
     const CreatePartitionsRequest* request = context.decode<CreatePartitionsRequest>();
     if (request == nullptr) {
         return;
@@ -107,7 +107,7 @@ void create_partitions(runtime::RequestContext& context) {
                                               answer.reply.throttle_ms, std::numeric_limits<std::int32_t>::max())));
         turns.deliver(pending.target, encode(pending, answer));
     };
-    context.services.expansion_worker.submit(std::move(wanted));
+    growth.worker.submit(std::move(wanted));
 }
 
 }  // namespace partita::handlers

@@ -18,7 +18,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(create_delegation_token, access::kCreateTokensOfUser);
+PARTITA_SERVES_WITH(create_delegation_token, catalog, access::kCreateTokensOfUser);
 
 namespace {
 
@@ -52,8 +52,8 @@ ErrorCode refusal_of(const runtime::RequestContext& context, const catalog::Crea
     return catalog::names_only_users(command) ? ErrorCode::none : ErrorCode::invalid_principal_type;
 }
 
-Result created(runtime::RequestContext& context, const catalog::CreateDelegationToken& command) {
-    const auto result = context.services.catalog.change(context.turn, command);
+Result created(runtime::RequestContext& context, runtime::Catalog& catalog, const catalog::CreateDelegationToken& command) {
+    const auto result = catalog.change(context.turn, command);
     return result.value_or(Result{.error = ErrorCode::kafka_storage_error, .token = {}});
 }
 
@@ -82,7 +82,7 @@ void refuse(runtime::RequestContext& context, const access::PrincipalName& owner
 
 }  // namespace
 
-void create_delegation_token(runtime::RequestContext& context) {
+void create_delegation_token(runtime::RequestContext& context, runtime::Catalog& catalog) {
     const CreateDelegationTokenRequest* request = context.decode<CreateDelegationTokenRequest>();
     if (request == nullptr) {
         return;
@@ -100,7 +100,7 @@ void create_delegation_token(runtime::RequestContext& context) {
         context.reply(response_to(context, command.owner, command.requester, ErrorCode::delegation_token_auth_disabled));
         return;
     }
-    const Result result = created(context, command);
+    const Result result = created(context, catalog, command);
     Response response = response_to(context, command.owner, command.requester, result.error);
     std::string hmac;
     if (result.error == ErrorCode::none) {

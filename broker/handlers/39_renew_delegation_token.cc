@@ -9,11 +9,12 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(renew_delegation_token);
+PARTITA_SERVES_WITH(renew_delegation_token, catalog);
 
 namespace {
 
-catalog::MoveExpiryResult move_expiry(runtime::RequestContext& context, const RenewDelegationTokenRequest& request) {
+catalog::MoveExpiryResult move_expiry(runtime::RequestContext& context, runtime::Catalog& catalog,
+                                      const RenewDelegationTokenRequest& request) {
     const auto token = named_token(context, request.hmac);
     if (!token) {
         return token.error();
@@ -22,18 +23,18 @@ catalog::MoveExpiryResult move_expiry(runtime::RequestContext& context, const Re
                                                 .requester = token->requester,
                                                 .period_ms = request.renew_period_ms,
                                                 .lifetimes = token_lifetimes(context)};
-    const auto result = context.services.catalog.change(context.turn, command);
+    const auto result = catalog.change(context.turn, command);
     return result.value_or(catalog::MoveExpiryResult{.error = ErrorCode::kafka_storage_error});
 }
 
 }  // namespace
 
-void renew_delegation_token(runtime::RequestContext& context) {
+void renew_delegation_token(runtime::RequestContext& context, runtime::Catalog& catalog) {
     const RenewDelegationTokenRequest* request = context.decode<RenewDelegationTokenRequest>();
     if (request == nullptr) {
         return;
     }
-    const catalog::MoveExpiryResult result = move_expiry(context, *request);
+    const catalog::MoveExpiryResult result = move_expiry(context, catalog, *request);
     RenewDelegationTokenResponse response;
     response.error_code = result.error;
     response.expiry_timestamp_ms = result.expires_ms;

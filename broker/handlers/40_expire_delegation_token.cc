@@ -9,29 +9,30 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(expire_delegation_token);
+PARTITA_SERVES_WITH(expire_delegation_token, catalog);
 
 namespace {
 
-catalog::MoveExpiryResult move_expiry(runtime::RequestContext& context, const ExpireDelegationTokenRequest& request) {
+catalog::MoveExpiryResult move_expiry(runtime::RequestContext& context, runtime::Catalog& catalog,
+                                      const ExpireDelegationTokenRequest& request) {
     const auto token = named_token(context, request.hmac);
     if (!token) {
         return token.error();
     }
     const catalog::ExpireDelegationToken command{
         .token_id = token->id, .requester = token->requester, .period_ms = request.expiry_time_period_ms};
-    const auto result = context.services.catalog.change(context.turn, command);
+    const auto result = catalog.change(context.turn, command);
     return result.value_or(catalog::MoveExpiryResult{.error = ErrorCode::kafka_storage_error});
 }
 
 }  // namespace
 
-void expire_delegation_token(runtime::RequestContext& context) {
+void expire_delegation_token(runtime::RequestContext& context, runtime::Catalog& catalog) {
     const ExpireDelegationTokenRequest* request = context.decode<ExpireDelegationTokenRequest>();
     if (request == nullptr) {
         return;
     }
-    const catalog::MoveExpiryResult result = move_expiry(context, *request);
+    const catalog::MoveExpiryResult result = move_expiry(context, catalog, *request);
     ExpireDelegationTokenResponse response;
     response.error_code = result.error;
     response.expiry_timestamp_ms = result.expires_ms;

@@ -15,9 +15,9 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(delete_groups, access::kDeleteGroup);
+PARTITA_SERVES_WITH(delete_groups, coordinators, access::kDeleteGroup);
 
-void delete_groups(runtime::RequestContext& context) {
+void delete_groups(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators) {
     const DeleteGroupsRequest* request = context.decode<DeleteGroupsRequest>();
     if (request == nullptr) {
         return;
@@ -32,13 +32,12 @@ void delete_groups(runtime::RequestContext& context) {
             results.push_back({.group_id = group_id, .error_code = ErrorCode::group_authorization_failed});
             continue;
         }
-        const auto result =
-            context.services.groups.ask(context.turn, group_id, groups::DeleteGroups{.group_ids = {&group_id, 1}});
+        const auto result = coordinators.groups.ask(context.turn, group_id, groups::DeleteGroups{.group_ids = {&group_id, 1}});
         ErrorCode error = ErrorCode::not_coordinator;
         if (result) {
             error = result->groups.front().error;
             if (error == ErrorCode::none) {
-                context.services.request_notes.on_group_deleted(group_id);
+                coordinators.request_notes.on_group_deleted(group_id);
             }
         }
         results.push_back({.group_id = group_id, .error_code = error});

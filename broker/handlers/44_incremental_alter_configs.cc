@@ -17,7 +17,8 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(incremental_alter_configs, access::kAlterClusterConfigs, access::kAlterTopicConfigs, access::kAlterGroupConfigs);
+PARTITA_SERVES_WITH(incremental_alter_configs, catalog, access::kAlterClusterConfigs, access::kAlterTopicConfigs,
+                    access::kAlterGroupConfigs);
 
 namespace {
 
@@ -48,7 +49,7 @@ std::vector<catalog::CatalogError> alter_loggers(runtime::RequestContext& contex
 
 }  // namespace
 
-void incremental_alter_configs(runtime::RequestContext& context) {
+void incremental_alter_configs(runtime::RequestContext& context, runtime::Catalog& catalog) {
     const IncrementalAlterConfigsRequest* request = context.decode<IncrementalAlterConfigsRequest>();
     if (request == nullptr) {
         return;
@@ -79,7 +80,7 @@ void incremental_alter_configs(runtime::RequestContext& context) {
         }
     }
     const std::vector<catalog::CatalogError> loggers = alter_loggers(context, command);
-    const auto reply = context.services.catalog.change(context.turn, command);
+    const auto reply = catalog.change(context.turn, command);
     ArenaVector<IncrementalAlterConfigsResponse::AlterConfigsResourceResponse> results(arena, request->resources.count());
     std::size_t of_catalog = 0;
     std::size_t of_loggers = 0;

@@ -11,9 +11,9 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(offset_delete, access::kDeleteGroup, access::kReadTopic);
+PARTITA_SERVES_WITH(offset_delete, coordinators, access::kDeleteGroup, access::kReadTopic);
 
-void offset_delete(runtime::RequestContext& context) {
+void offset_delete(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators) {
     const OffsetDeleteRequest* request = context.decode<OffsetDeleteRequest>();
     if (request == nullptr) {
         return;
@@ -47,9 +47,9 @@ void offset_delete(runtime::RequestContext& context) {
             replies.push_back({.name = topic.name, .partitions = unknown});
         }
     }
-    const auto deleted = context.services.groups.ask(
-        context.turn, request->group_id,
-        groups::OffsetDelete{.group_id = request->group_id, .topics = {topics.begin(), topics.size()}});
+    const auto deleted =
+        coordinators.groups.ask(context.turn, request->group_id,
+                                groups::OffsetDelete{.group_id = request->group_id, .topics = {topics.begin(), topics.size()}});
     if (!deleted) {
         response.error_code = ErrorCode::not_coordinator;
         context.reply(response);

@@ -14,7 +14,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(alter_client_quotas, access::kAlterClusterConfigs);
+PARTITA_SERVES_WITH(alter_client_quotas, catalog, access::kAlterClusterConfigs);
 
 namespace {
 
@@ -47,7 +47,7 @@ void refuse(runtime::RequestContext& context, const catalog::AlterClientQuotas& 
 
 }  // namespace
 
-void alter_client_quotas(runtime::RequestContext& context) {
+void alter_client_quotas(runtime::RequestContext& context, runtime::Catalog& catalog) {
     const AlterClientQuotasRequest* request = context.decode<AlterClientQuotasRequest>();
     if (request == nullptr) {
         return;
@@ -62,7 +62,7 @@ void alter_client_quotas(runtime::RequestContext& context) {
         return refuse(context, command, ErrorCode::cluster_authorization_failed);
     }
     catalog::AlterClientQuotasResult decided;
-    const bool is_written = context.services.catalog.change(context.turn, command, decided);
+    const bool is_written = catalog.change(context.turn, command, decided);
     ArenaVector<AlterClientQuotasResponse::EntryData> entries(arena, decided.entities.size());
     for (const catalog::AlteredQuotas& altered : decided.entities) {
         entries.push_back({.error_code = is_written ? altered.error.code : ErrorCode::kafka_storage_error,

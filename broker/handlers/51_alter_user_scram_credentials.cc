@@ -20,7 +20,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(alter_user_scram_credentials, access::kAlterCluster);
+PARTITA_SERVES_WITH(alter_user_scram_credentials, catalog, access::kAlterCluster);
 
 namespace {
 
@@ -89,7 +89,7 @@ void refuse(runtime::RequestContext& context, const AlterUserScramCredentialsReq
 
 }  // namespace
 
-void alter_user_scram_credentials(runtime::RequestContext& context) {
+void alter_user_scram_credentials(runtime::RequestContext& context, runtime::Catalog& catalog) {
     const AlterUserScramCredentialsRequest* request = context.decode<AlterUserScramCredentialsRequest>();
     if (request == nullptr) {
         return;
@@ -110,7 +110,7 @@ void alter_user_scram_credentials(runtime::RequestContext& context) {
                                       .credential = credential_of(upsertion)});
     }
     catalog::AlterScramCredentialsResult decided;
-    const bool is_written = context.services.catalog.change(context.turn, command, decided);
+    const bool is_written = catalog.change(context.turn, command, decided);
     ArenaVector<AlterUserScramCredentialsResponse::AlterUserScramCredentialsResult> results(arena, decided.users.size());
     for (const catalog::AlteredScramUser& altered : decided.users) {
         results.push_back({.user = arena.copy(altered.user),

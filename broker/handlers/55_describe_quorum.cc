@@ -16,7 +16,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(describe_quorum, access::kDescribeCluster);
+PARTITA_SERVES_WITH(describe_quorum, catalog, access::kDescribeCluster);
 
 namespace {
 
@@ -28,8 +28,8 @@ bool asks_for_the_metadata_log(const DescribeQuorumRequest& request) {
            request.topics[0].partitions.count() == 1 && request.topics[0].partitions[0].partition_index == 0;
 }
 
-PartitionData describe(runtime::RequestContext& context) {
-    const std::int64_t end = context.services.catalog.log_end().value;
+PartitionData describe(runtime::RequestContext& context, const runtime::Catalog& catalog) {
+    const std::int64_t end = catalog.log_end().value;
     const std::int64_t now = context.now().wall.value;
     ArenaVector<DescribeQuorumResponse::ReplicaState> voters(context.arena(), 1);
     DescribeQuorumResponse::ReplicaState& voter = voters.emplace_back();
@@ -61,7 +61,7 @@ Array<DescribeQuorumResponse::Node> voter_nodes(runtime::RequestContext& context
 
 }  // namespace
 
-void describe_quorum(runtime::RequestContext& context) {
+void describe_quorum(runtime::RequestContext& context, runtime::Catalog& catalog) {
     const DescribeQuorumRequest* request = context.decode<DescribeQuorumRequest>();
     if (request == nullptr) {
         return;
@@ -81,7 +81,7 @@ void describe_quorum(runtime::RequestContext& context) {
         ArenaVector<PartitionData> partitions(arena, topic.partitions.count());
         for (const DescribeQuorumRequest::PartitionData& partition : topic.partitions) {
             if (is_answered) {
-                partitions.push_back(describe(context));
+                partitions.push_back(describe(context, catalog));
             } else {
                 partitions.push_back({.partition_index = partition.partition_index,
                                       .error_code = ErrorCode::unknown_topic_or_partition,

@@ -19,9 +19,9 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(update_features, access::kAlterCluster);
+PARTITA_SERVES_WITH(update_features, catalog, access::kAlterCluster);
 
-void update_features(runtime::RequestContext& context) {
+void update_features(runtime::RequestContext& context, runtime::Catalog& catalog) {
     const UpdateFeaturesRequest* request = context.decode<UpdateFeaturesRequest>();
     if (request == nullptr) {
         return;
@@ -41,7 +41,7 @@ void update_features(runtime::RequestContext& context) {
         command.updates.push_back(
             {.feature = update.feature, .level = update.max_version_level, .upgrade_type = update.upgrade_type});
     }
-    const auto reply = context.services.catalog.change(context.turn, command);
+    const auto reply = catalog.change(context.turn, command);
     UpdateFeaturesResponse response;
     response.error_code = reply ? reply->error.code : ErrorCode::kafka_storage_error;
     response.error_message = reply ? message_of(reply->error, arena) : kCatalogNotWritten;

@@ -49,7 +49,7 @@ void describe_cluster(runtime::RequestContext& context) {
         const config::AdvertisedAddress& address = address_of(context, node);
         brokers.push_back({.broker_id = node.id.value, .host = address.host, .port = address.port, .rack = rack});
     }
-    response.cluster_id = context.services.cluster_id;
+    response.cluster_id = context.services.description.cluster_id;
     response.controller_id = context.services.placement.own().value;
     response.brokers = brokers;
     if (request->include_cluster_authorized_operations) {

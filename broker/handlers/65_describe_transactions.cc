@@ -8,7 +8,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(describe_transactions, access::kDescribeTransactionalId, access::kDescribeTopic);
+PARTITA_SERVES_WITH(describe_transactions, coordinators, access::kDescribeTransactionalId, access::kDescribeTopic);
 
 namespace {
 
@@ -31,13 +31,15 @@ Array<Topic> topics_of(const runtime::RequestContext& context, const transaction
     return topics;
 }
 
-Described describe(runtime::RequestContext& context, std::string_view transactional_id) {
+Described describe(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators,
+                   std::string_view transactional_id) {
     Described described{.transactional_id = transactional_id};
     if (!authorize(context, access::kDescribeTransactionalId, transactional_id)) {
         described.error_code = ErrorCode::transactional_id_authorization_failed;
         return described;
     }
-    const auto result = ask_coordinator(context, transactions::DescribeTransaction{.transactional_id = transactional_id});
+    const auto result =
+        ask_coordinator(context, coordinators, transactions::DescribeTransaction{.transactional_id = transactional_id});
     described.error_code = result ? result->error : result.error();
     if (described.error_code != ErrorCode::none) {
         return described;
@@ -53,7 +55,7 @@ Described describe(runtime::RequestContext& context, std::string_view transactio
 
 }  // namespace
 
-void describe_transactions(runtime::RequestContext& context) {
+void describe_transactions(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators) {
     const DescribeTransactionsRequest* request = context.decode<DescribeTransactionsRequest>();
     if (request == nullptr) {
         return;
@@ -62,7 +64,7 @@ void describe_transactions(runtime::RequestContext& context) {
     Repeats<std::string_view> repeats;
     for (const std::string_view id : request->transactional_ids) {
         if (repeats.is_answered(id)) {
-            states.push_back(describe(context, id));
+            states.push_back(describe(context, coordinators, id));
         }
     }
     DescribeTransactionsResponse response;

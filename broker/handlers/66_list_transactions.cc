@@ -17,7 +17,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(list_transactions, access::kDescribeTransactionalId);
+PARTITA_SERVES_WITH(list_transactions, coordinators, access::kDescribeTransactionalId);
 
 namespace {
 
@@ -32,9 +32,8 @@ struct Wanted {
 };
 
 /// False if a shard did not answer.
-bool collect(runtime::RequestContext& context, const Request& request, const Wanted& wanted,
+bool collect(runtime::RequestContext& context, runtime::TransactionShards& shards, const Request& request, const Wanted& wanted,
              ArenaVector<Response::TransactionState>& found) {
-    runtime::TransactionShards& shards = context.services.transactions;
     for (std::size_t shard = 0; shard < shards.shard_count(); ++shard) {
         const auto listed = shards.ask_shard(
             context.turn, shard,
@@ -57,7 +56,7 @@ bool collect(runtime::RequestContext& context, const Request& request, const Wan
 
 }  // namespace
 
-void list_transactions(runtime::RequestContext& context) {
+void list_transactions(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators) {
     const Request* request = context.decode<Request>();
     if (request == nullptr) {
         return;
@@ -90,7 +89,8 @@ void list_transactions(runtime::RequestContext& context) {
     std::ranges::sort(wanted.producer_ids);
     ArenaVector<Response::TransactionState> found(context.arena());
     const bool asks_for_nothing = !request->state_filters.empty() && wanted.states.empty();
-    if (!context.services.transactions.is_complete() || (!asks_for_nothing && !collect(context, *request, wanted, found))) {
+    if (!coordinators.transactions.is_complete() ||
+        (!asks_for_nothing && !collect(context, coordinators.transactions, *request, wanted, found))) {
         response.error_code = ErrorCode::coordinator_load_in_progress;
         return context.reply(response);
     }

@@ -19,7 +19,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(consumer_group_heartbeat, access::kReadGroup, access::kDescribeTopic);
+PARTITA_SERVES_WITH(consumer_group_heartbeat, coordinators, access::kReadGroup, access::kDescribeTopic);
 
 namespace {
 
@@ -77,7 +77,7 @@ ErrorCode refusal(const runtime::RequestContext& context, const Request& request
 
 }  // namespace
 
-void consumer_group_heartbeat(runtime::RequestContext& context) {
+void consumer_group_heartbeat(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators) {
     const Request* request = context.decode<Request>();
     if (request == nullptr) {
         return;
@@ -113,10 +113,10 @@ void consumer_group_heartbeat(runtime::RequestContext& context) {
         command.owned = owned;
     }
     if (request->member_epoch < 0) {
-        context.services.request_notes.on_leave(context.turn.topics(), request->group_id, request->member_id, context.client.id,
-                                                context.now().wall);
+        coordinators.request_notes.on_leave(context.turn.topics(), request->group_id, request->member_id, context.client.id,
+                                            context.now().wall);
     }
-    const auto result = context.services.groups.ask(context.turn, request->group_id, command);
+    const auto result = coordinators.groups.ask(context.turn, request->group_id, command);
     if (!result) {
         context.reply(Response{.error_code = ErrorCode::not_coordinator});
         return;

@@ -14,7 +14,7 @@
 
 namespace partita::handlers {
 
-PARTITA_SERVES(consumer_group_describe, access::kDescribeGroup, access::kDescribeTopic);
+PARTITA_SERVES_WITH(consumer_group_describe, coordinators, access::kDescribeGroup, access::kDescribeTopic);
 
 namespace {
 
@@ -98,7 +98,7 @@ Response::DescribedGroup encoded(runtime::RequestContext& context, const Result:
 
 }  // namespace
 
-void consumer_group_describe(runtime::RequestContext& context) {
+void consumer_group_describe(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators) {
     const ConsumerGroupDescribeRequest* request = context.decode<ConsumerGroupDescribeRequest>();
     if (request == nullptr) {
         return;
@@ -119,7 +119,7 @@ void consumer_group_describe(runtime::RequestContext& context) {
             failed.error_code = ErrorCode::invalid_group_id;
         } else if (enabled) {
             const auto result =
-                context.services.groups.ask(context.turn, group_id, groups::ConsumerGroupDescribe{.group_ids = {&group_id, 1}});
+                coordinators.groups.ask(context.turn, group_id, groups::ConsumerGroupDescribe{.group_ids = {&group_id, 1}});
             if (result) {
                 described.push_back(encoded(context, result->groups.front(), request->include_authorized_operations));
                 continue;

@@ -15,7 +15,7 @@ PARTITA_SERVES(remove_raft_voter, access::kAlterCluster);
 
 namespace {
 
-VoterRefusal refusal(const runtime::Services& services, const RemoveRaftVoterRequest& request) {
+VoterRefusal refusal(const runtime::CommonServices& services, const RemoveRaftVoterRequest& request) {
     if (auto refused = cluster_id_refusal(services, request.cluster_id)) {
         return std::move(*refused);
     }

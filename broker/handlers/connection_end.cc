@@ -13,7 +13,7 @@
 
 namespace partita::handlers {
 
-void connection_closed(runtime::Services& services, const runtime::ClientConnection& client) {
+void connection_closed(const runtime::Services& services, const runtime::ClientConnection& client) {
     const bool is_known = client.noted_producer || client.noted_consumer || client.noted_member != 0;
     if (!is_known) {
         return;
@@ -26,12 +26,12 @@ void connection_closed(runtime::Services& services, const runtime::ClientConnect
         }
     }
     if (client.noted_producer) {
-        services.request_notes.on_producer_gone(client.id);
+        services.insight.request_notes.on_producer_gone(client.id);
     }
     services.connections.closed(client.id);
 }
 
-void note_reply(runtime::Services& services, const runtime::ClientConnection& client, const runtime::Reply& reply) {
+void note_reply(const runtime::CommonServices& services, const runtime::ClientConnection& client, const runtime::Reply& reply) {
     // Most notes have only the latency, and need no name of the client.
     const bool is_named = reply.rest_ms > 0 || reply.notes->errors.count > 0;
     const auto facts = is_named ? services.connections.find(client.id) : std::nullopt;

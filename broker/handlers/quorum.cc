@@ -7,9 +7,9 @@
 
 namespace partita::handlers {
 
-Uuid voter_directory_id(const runtime::Services& services) {
+Uuid voter_directory_id(const runtime::CommonServices& services) {
     Uuid id;
-    if (!Uuid::parse(services.cluster_id, id)) {
+    if (!Uuid::parse(services.description.cluster_id, id)) {
         return id;
     }
     // Derive an id that differs from the cluster's own id, which is a Uuid too.
@@ -38,20 +38,21 @@ QuorumEndpoint quorum_endpoint(runtime::RequestContext& context) {
     return endpoint;
 }
 
-std::optional<VoterRefusal> cluster_id_refusal(const runtime::Services& services, const std::optional<std::string_view>& named) {
-    if (!named || *named == services.cluster_id) {
+std::optional<VoterRefusal> cluster_id_refusal(const runtime::CommonServices& services,
+                                               const std::optional<std::string_view>& named) {
+    if (!named || *named == services.description.cluster_id) {
         return std::nullopt;
     }
     return VoterRefusal{
         ErrorCode::inconsistent_cluster_id,
-        "The given id \"" + std::string(*named) + "\" doesn't match the cluster id \"" + services.cluster_id + "\""};
+        "The given id \"" + std::string(*named) + "\" doesn't match the cluster id \"" + services.description.cluster_id + "\""};
 }
 
 std::string replica_key_text(std::int32_t id, const Uuid& directory) {
     return "ReplicaKey(id=" + std::to_string(id) + ", directoryId=" + directory.to_string() + ")";
 }
 
-std::string voters_text(const runtime::Services& services) {
+std::string voters_text(const runtime::CommonServices& services) {
     return "[" + replica_key_text(services.placement.own().value, voter_directory_id(services)) + "]";
 }
 

@@ -14,7 +14,7 @@ namespace partita::handlers {
 inline constexpr std::int32_t kQuorumEpoch = 1;
 
 /// The directory id of the only voter. It derives from the cluster id, so it lasts as long as the data directory.
-[[nodiscard]] Uuid voter_directory_id(const runtime::Services& services);
+[[nodiscard]] Uuid voter_directory_id(const runtime::CommonServices& services);
 
 /// The address of a controller.
 struct QuorumEndpoint {
@@ -34,12 +34,12 @@ struct VoterRefusal {
 
 /// The refusal of a request that names another cluster id; both requests check this first. A request with a null id skips the
 /// check.
-[[nodiscard]] std::optional<VoterRefusal> cluster_id_refusal(const runtime::Services& services,
+[[nodiscard]] std::optional<VoterRefusal> cluster_id_refusal(const runtime::CommonServices& services,
                                                              const std::optional<std::string_view>& named);
 
 /// A voter in Kafka's format: "ReplicaKey(id=1, directoryId=...)".
 [[nodiscard]] std::string replica_key_text(std::int32_t id, const Uuid& directory);
 /// The set of voters: "[ReplicaKey(...)]".
-[[nodiscard]] std::string voters_text(const runtime::Services& services);
+[[nodiscard]] std::string voters_text(const runtime::CommonServices& services);
 
 }  // namespace partita::handlers

@@ -26,7 +26,7 @@ void dispatch(runtime::RequestContext& context) {
     if (context.services.throttles.limits(runtime::Throttled::request_time)) {
         context.measure_time();
     }
-    served->handler(context);
+    served->handler(context, context.all_services_);
     if (!context.services.authorizer.allows_everything()) {
         write_access_audit(context);
     }

@@ -6,12 +6,13 @@
 
 #include "broker/access/permission.h"
 #include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
 #include "protocol/api_keys.h"
 
 namespace partita::handlers {
 
 /// Serves one request: decodes it, acts, and then answers, defers, parks or closes (see RequestContext).
-using Handler = void (*)(runtime::RequestContext& context);
+using Handler = void (*)(runtime::RequestContext& context, const runtime::Services& services);
 
 /// The permissions that requests of an API may need, in the order in which the handler asks for them. The handler asks for no
 /// other.
@@ -62,11 +63,30 @@ void dispatch(runtime::RequestContext& context);
 
 /// Declares the API of a file NN_name.cc. `name` is both its ApiKey and its handler, defined below as `void
 /// name(RequestContext&)`. The permissions that the handler may ask for follow, in the order of ServedApi::needs.
-#define PARTITA_SERVES(name, ...)                       \
-    static void name(runtime::RequestContext& context); \
-    namespace served {                                  \
-    extern const ServedApi name;                        \
-    }                                                   \
-    constinit const ServedApi served::name {            \
-        ApiKey::name, &handlers::name, { __VA_ARGS__ }  \
+#define PARTITA_SERVES(name, ...)                                                                                    \
+    static void name(runtime::RequestContext& context);                                                              \
+    namespace served {                                                                                               \
+    extern const ServedApi name;                                                                                     \
+    }                                                                                                                \
+    constinit const ServedApi served::name {                                                                         \
+        ApiKey::name, [](runtime::RequestContext& context, const runtime::Services&) { handlers::name(context); }, { \
+            __VA_ARGS__                                                                                              \
+        }                                                                                                            \
+    }
+
+/// The same for a handler that uses more than RequestContext::services: one `member` of runtime::Services, which it gets as its
+/// second parameter.
+#define PARTITA_SERVES_WITH(name, member, ...)                                                          \
+    static void name(runtime::RequestContext& context, decltype((runtime::Services::member)) services); \
+    namespace served {                                                                                  \
+    extern const ServedApi name;                                                                        \
+    }                                                                                                   \
+    constinit const ServedApi served::name {                                                            \
+        ApiKey::name,                                                                                   \
+            [](runtime::RequestContext& context, const runtime::Services& services) {                   \
+                handlers::name(context, services.member);                                               \
+            },                                                                                          \
+        {                                                                                               \
+            __VA_ARGS__                                                                                 \
+        }                                                                                               \
     }

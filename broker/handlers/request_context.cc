@@ -22,9 +22,11 @@
 
 namespace partita::runtime {
 
-RequestParts RequestContext::parts_of(const Services& services) {
-    return {services.clock, services.throttles, services.authorizer};
-}
+RequestContext::RequestContext(const Services& services, logs::Turn& turn, ClientConnection& client, KafkaCall pending,
+                               std::string_view client_id, MutableBytes body)
+    : ClientRequest({services.clock, services.throttles, services.authorizer}, turn, client, std::move(pending), client_id, body),
+      services(services),
+      all_services_(services) {}
 
 Arena& ClientRequest::arena() { return turn.arena(); }
 

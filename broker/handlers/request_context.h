@@ -32,8 +32,18 @@ class Turn;
 namespace partita::runtime {
 
 class ClientThrottles;
+class RequestContext;
+struct CommonServices;
 struct QuotaClient;
 struct Services;
+
+}  // namespace partita::runtime
+
+namespace partita::handlers {
+void dispatch(runtime::RequestContext& context);
+}
+
+namespace partita::runtime {
 
 /// The parts of the broker that every request uses.
 struct RequestParts {
@@ -154,14 +164,16 @@ class ClientRequest {
 /// A request whose handler also uses other parts of the broker.
 class RequestContext final : public ClientRequest {
   public:
-    RequestContext(Services& services, logs::Turn& turn, ClientConnection& client, KafkaCall pending, std::string_view client_id,
-                   MutableBytes body)
-        : ClientRequest(parts_of(services), turn, client, std::move(pending), client_id, body), services(services) {}
+    RequestContext(const Services& services, logs::Turn& turn, ClientConnection& client, KafkaCall pending,
+                   std::string_view client_id, MutableBytes body);
 
-    Services& services;
+    const CommonServices& services;
 
   private:
-    [[nodiscard]] static RequestParts parts_of(const Services& services);
+    /// Passes the handler of the API the services of its kind.
+    friend void handlers::dispatch(RequestContext& context);
+
+    const Services& all_services_;
 };
 
 /// Encodes a whole reply frame. Record fields marked external are filled from `slices` by index. A response that its version

@@ -36,61 +36,60 @@ namespace partita::handlers {
 /// the coordinator. Without an answer the error is NOT_COORDINATOR.
 template <class Command>
 [[nodiscard]] std::expected<typename Command::Result, ErrorCode> ask_coordinator(runtime::RequestContext& context,
+                                                                                 const runtime::CoordinatorServices& coordinators,
                                                                                  const Command& command) {
     if (command.transactional_id.empty()) {
         return std::unexpected(ErrorCode::invalid_request);
     }
-    auto result = context.services.transactions.ask(context.turn, command.transactional_id, command);
+    auto result = coordinators.transactions.ask(context.turn, command.transactional_id, command);
     if (!result) {
         return std::unexpected(ErrorCode::not_coordinator);
     }
     return std::move(*result);
 }
 
-/// A fresh producer id. Empty if the broker could not persist it. Callers then answer that the coordinator is loading, because
-/// Kafka's producers retry after that error.
-[[nodiscard]] std::optional<ProducerId> fresh_producer_id(runtime::RequestContext& context);
-
 /// Like `ask_coordinator`, for a command that may need a fresh producer id. Send its answer with `reply_to_producer`.
 template <class Command>
-[[nodiscard]] std::expected<typename Command::Result, ErrorCode> ask_with_fresh_id(runtime::RequestContext& context,
-                                                                                   Command command) {
-    auto result = ask_coordinator(context, command);
+[[nodiscard]] std::expected<typename Command::Result, ErrorCode> ask_with_fresh_id(
+    runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators, Command command) {
+    auto result = ask_coordinator(context, coordinators, command);
     if (!result || !result->needs_producer_id) {
         return result;
     }
-    command.fresh_producer_id = fresh_producer_id(context);
+    // Without an id that is persisted, Kafka's producers retry after this error.
+    command.fresh_producer_id = coordinators.catalog.next_producer_id(context.turn);
     if (!command.fresh_producer_id) {
         return std::unexpected(ErrorCode::coordinator_load_in_progress);
     }
-    return ask_coordinator(context, command);
+    return ask_coordinator(context, coordinators, command);
 }
 
 /// Replies once the device has the record of all producer ids assigned so far; replies with `failed` if the write fails.
 /// Otherwise a power failure could make the broker assign an id twice. Logs with records of its first producer would then take
 /// batches of the second producer for duplicates. The responses must hold no views.
 template <class Response>
-void reply_when_ids_are_durable(runtime::RequestContext& context, const Response& response, const Response& failed) {
-    runtime::Services& services = context.services;
-    if (!services.catalog.has_unsynced_changes()) {
+void reply_when_ids_are_durable(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators,
+                                const Response& response, const Response& failed) {
+    if (!coordinators.catalog.has_unsynced_changes()) {
         context.reply(response);
         return;
     }
     const runtime::KafkaCall pending = context.defer();
-    services.catalog.when_synced(services.flusher, [&services, pending, response, failed](bool is_durable) {
-        services.turns.deliver(pending.target, runtime::encode_reply(pending, is_durable ? response : failed));
-    });
+    coordinators.catalog.when_synced(
+        coordinators.flusher, [&turns = context.services.turns, pending, response, failed](bool is_durable) {
+            turns.deliver(pending.target, runtime::encode_reply(pending, is_durable ? response : failed));
+        });
 }
 
 /// Tells a producer its current id and epoch. A producer that already knew the id gets the reply at once. A producer with a new
 /// id waits, even if another request took that id: the other one may still wait.
 template <class Response>
-void reply_to_producer(runtime::RequestContext& context, std::int64_t known_id, const Response& response,
-                       const Response& failed) {
+void reply_to_producer(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators, std::int64_t known_id,
+                       const Response& response, const Response& failed) {
     if (response.producer_id == known_id) {
         context.reply(response);
     } else {
-        reply_when_ids_are_durable(context, response, failed);
+        reply_when_ids_are_durable(context, coordinators, response, failed);
     }
 }
 

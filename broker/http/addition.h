@@ -38,7 +38,7 @@ struct Addition {
     /// The broker's own route that these routes follow in the list for unknown paths: "GET /v1/broker/configs".
     std::string_view follow = {};
     /// Adds metrics. `with_names`: also metrics that name topics.
-    void (*add_metrics)(MetricsText& text, runtime::Services& services, const runtime::NetworkStatistics& network,
+    void (*add_metrics)(MetricsText& text, const runtime::Services& services, const runtime::NetworkStatistics& network,
                         bool with_names) = nullptr;
 };
 

@@ -27,12 +27,13 @@ std::string header_text(const std::string& text) {
 }  // namespace
 
 BrokerIdentity::BrokerIdentity(const runtime::Services& services, std::string kafka) {
-    const std::string& directory = services.log_directory;
-    header_ = "node=" + std::to_string(services.placement.own().value) + "; cluster=" + header_text(services.cluster_id) +
-              "; kafka=" + header_text(kafka) + "; data=" + header_text(directory);
+    const std::string& directory = services.description.log_directory;
+    header_ = "node=" + std::to_string(services.placement.own().value) +
+              "; cluster=" + header_text(services.description.cluster_id) + "; kafka=" + header_text(kafka) +
+              "; data=" + header_text(directory);
     nlohmann::ordered_json json;
     json["node_id"] = services.placement.own().value;
-    json["cluster_id"] = services.cluster_id;
+    json["cluster_id"] = services.description.cluster_id;
     json["kafka"] = std::move(kafka);
     json["data_directory"] = insight::name_text(directory);
     json_ = std::make_shared<const nlohmann::ordered_json>(std::move(json));

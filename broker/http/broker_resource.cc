@@ -40,8 +40,8 @@ ordered_json connection_json(const insight::ConnectionFacts& connection) {
 }  // namespace
 
 void serve_broker(const Surroundings& surroundings, const ExchangePointer& exchange) {
-    runtime::Services& services = surroundings.services;
-    const runtime::Counters& counters = services.counters;
+    const runtime::Services& services = surroundings.services;
+    const runtime::Counters& counters = services.upkeep.counters;
     const auto load = [](const std::atomic<std::uint64_t>& counter) { return counter.load(std::memory_order_relaxed); };
     const auto table = services.topics.table();
     ordered_json object = surroundings.identity.begin_answer();
@@ -49,7 +49,7 @@ void serve_broker(const Surroundings& surroundings, const ExchangePointer& excha
     object["time_ms"] = services.clock.now().wall.value;
     object["topics"] = table->catalog->topic_count();
     object["partitions"] = table->catalog->partition_count();
-    object["groups"] = services.groups.group_count();
+    object["groups"] = services.coordinators.groups.group_count();
     object["connections"] = surroundings.network.connection_count();
     object["resident_bytes"] = resident_bytes();
     object["since_start"] = {{"requests", services.requests.requests()},

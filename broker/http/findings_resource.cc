@@ -36,13 +36,13 @@ void serve_findings(const Surroundings& surroundings, const ExchangePointer& exc
     object["schema"] = insight::kEventSchemaVersion;
     object["broker"] = surroundings.identity.json();
     object["findings"] = nlohmann::ordered_json::array();
-    for (const insight::OpenFinding& open : surroundings.services.findings.open()) {
+    for (const insight::OpenFinding& open : surroundings.services.insight.findings.open()) {
         const bool is_wanted = !topic || open.finding.subject.topic == *topic;
         if (is_wanted && may_hear(surroundings.services.authorizer, exchange->caller(), open.finding)) {
             object["findings"].push_back(insight::open_finding_json(open, style));
         }
     }
-    object["refused"] = surroundings.services.findings.refused();
+    object["refused"] = surroundings.services.insight.findings.refused();
     exchange->respond(Status::ok, kJson, object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 

@@ -269,7 +269,7 @@ bool has_owners(const GroupHistory& history) {
 }
 
 /// The record of an addon under this name, unless that record is over and a group of Kafka also has the name.
-std::optional<runtime::OwnershipRecord> ownership_of(runtime::Services& services, std::string_view name) {
+std::optional<runtime::OwnershipRecord> ownership_of(const runtime::Services& services, std::string_view name) {
     std::optional<runtime::OwnershipRecord> added;
     for (runtime::OwnershipSource* source : services.extensions.ownership) {
         auto known = source->ownership_of(name, services.clock.now());
@@ -278,7 +278,7 @@ std::optional<runtime::OwnershipRecord> ownership_of(runtime::Services& services
         }
         added = added ? std::move(added) : std::move(known);
     }
-    auto of_group = services.groups.ownership_of(name);
+    auto of_group = services.coordinators.groups.ownership_of(name);
     return of_group ? std::move(of_group) : std::move(added);
 }
 
@@ -327,7 +327,7 @@ void serve_ownership(const Surroundings& surroundings, const ExchangePointer& ex
 }
 
 void serve_rebalances(const Surroundings& surroundings, const ExchangePointer& exchange) {
-    const auto history = surroundings.services.groups.history_of(exchange->request().path.at(2));
+    const auto history = surroundings.services.coordinators.groups.history_of(exchange->request().path.at(2));
     if (!history) {
         refuse_unknown_group(*exchange);
         return;

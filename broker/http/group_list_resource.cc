@@ -199,7 +199,7 @@ class GroupList : public std::enable_shared_from_this<GroupList> {
         respond_json(*exchange_, object_);
     }
 
-    runtime::Services& services_;
+    const runtime::Services& services_;
     LocalRequests& local_requests_;
     const ExchangePointer exchange_;
     const PageWish page_;

@@ -219,7 +219,7 @@ class GroupLook : public std::enable_shared_from_this<GroupLook> {
         respond_json(*exchange_, object_);
     }
 
-    runtime::Services& services_;
+    const runtime::Services& services_;
     LocalRequests& local_requests_;
     const ExchangePointer exchange_;
     const std::string group_;
@@ -359,7 +359,7 @@ class OffsetReset : public std::enable_shared_from_this<OffsetReset> {
         respond_json(*exchange_, object);
     }
 
-    runtime::Services& services_;
+    const runtime::Services& services_;
     LocalRequests& local_requests_;
     const BrokerIdentity& identity_;
     const ExchangePointer exchange_;

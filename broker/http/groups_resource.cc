@@ -44,9 +44,9 @@ void serve_groups(const Surroundings& surroundings, const ExchangePointer& excha
         object["broker"] = identity.json();
         object["topic"] = topic->topic->name;
         // False while groups are being rebuilt from the log: the list then lacks them.
-        object["complete"] = services.groups.is_complete();
+        object["complete"] = services.coordinators.groups.is_complete();
         object["groups"] = ordered_json::array();
-        for (const runtime::GroupLag& group : runtime::group_lags(services.groups, *topic)) {
+        for (const runtime::GroupLag& group : runtime::group_lags(services.coordinators.groups, *topic)) {
             if (services.authorizer.meets(exchange->caller().requester(), access::kDescribeGroupOrCluster, group.group_id)) {
                 object["groups"].push_back(group_json(group));
             }

@@ -52,14 +52,14 @@ std::vector<std::string> own_names(const config::ListenerSettings& settings) {
 
 class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Listener> {
   public:
-    Listener(runtime::Services& services, const runtime::NetworkStatistics& network, Executor& executor,
+    Listener(const runtime::Services& services, const runtime::NetworkStatistics& network, Executor& executor,
              const HttpSecurity& security, const std::string& kafka)
         : services_(services),
           security_(security),
           plans_(executor, Surroundings::kPlansMax),
           looks_(executor, Surroundings::kLooksMax),
           identity_(services, kafka),
-          events_(std::make_shared<EventFeed>(services.findings, services.authorizer)),
+          events_(std::make_shared<EventFeed>(services.insight.findings, services.authorizer)),
           local_requests_(services),
           surroundings_{services, network, plans_, looks_, *events_, identity_, local_requests_},
           own_names_(own_names(services.config->listeners)),
@@ -91,7 +91,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
             }
             if (error && error != asio::error::connection_aborted) {
                 // The connection still waits, so accepting again at once would fail forever.
-                self->services_.failures.accept_failed(error.message());
+                self->services_.upkeep.failures.accept_failed(error.message());
                 self->pause();
                 return;
             }
@@ -104,7 +104,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
                     HttpStream(std::move(socket), self->security_.tls.get()),
                     Session::Surroundings{
                         self->own_names_, self->identity_.header(), self->security_.gate,
-                        [self](const std::string& address) { self->services_.failures.wrong_http_token(address); }},
+                        [self](const std::string& address) { self->services_.upkeep.failures.wrong_http_token(address); }},
                     [self](const ExchangePointer& exchange) { serve(self->surroundings_, exchange); },
                     [self](HttpStream upgraded, UpgradeRequest request, Caller caller) {
                         open_event_socket(std::move(upgraded), std::move(request), std::move(caller), self->events_);
@@ -151,7 +151,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
         pause_timer_->start(due, [this] { accept(); });
     }
 
-    runtime::Services& services_;
+    const runtime::Services& services_;
     const HttpSecurity security_;
     Jobs plans_;
     Jobs looks_;
@@ -167,7 +167,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
     bool stopping_ = false;
 };
 
-HttpServer::HttpServer(runtime::Services& services, const runtime::NetworkStatistics& network, Executor& executor,
+HttpServer::HttpServer(const runtime::Services& services, const runtime::NetworkStatistics& network, Executor& executor,
                        HttpSecurity security)
     : services_(services), network_(network), executor_(executor), security_(std::move(security)) {}
 

@@ -30,7 +30,8 @@ class HttpServer {
     /// At this number, a new connection replaces the one that has waited longest for a request.
     static constexpr std::size_t kConnectionsMax = 64;
 
-    HttpServer(runtime::Services& services, const runtime::NetworkStatistics& network, Executor& executor, HttpSecurity security);
+    HttpServer(const runtime::Services& services, const runtime::NetworkStatistics& network, Executor& executor,
+               HttpSecurity security);
     ~HttpServer();
 
     /// Binds and listens. `port` comes from the command line: empty for the configured address, "off" for none, otherwise a
@@ -46,7 +47,7 @@ class HttpServer {
     class Listener;
     [[nodiscard]] boost::system::error_code listen(const config::AdvertisedAddress& address, const std::string& kafka);
 
-    runtime::Services& services_;
+    const runtime::Services& services_;
     const runtime::NetworkStatistics& network_;
     Executor& executor_;
     const HttpSecurity security_;

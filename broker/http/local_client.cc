@@ -9,7 +9,7 @@
 
 namespace partita::http {
 
-LocalClient::LocalClient(runtime::Services& services, const Caller& caller) : services_(services) {
+LocalClient::LocalClient(const runtime::Services& services, const Caller& caller) : services_(services) {
     connection_.id = services.connections.next_id();
     connection_.born = services.clock.now().wall;
     connection_.listener = std::make_shared<runtime::ListenerView>(runtime::ListenerView{.name = "HTTP"});

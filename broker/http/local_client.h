@@ -18,7 +18,7 @@ inline constexpr std::string_view kHttpClientId = "partita-http";
 /// broker forgets when this object ends.
 class LocalClient {
   public:
-    LocalClient(runtime::Services& services, const Caller& caller);
+    LocalClient(const runtime::Services& services, const Caller& caller);
     ~LocalClient();
     LocalClient(const LocalClient&) = delete;
     LocalClient& operator=(const LocalClient&) = delete;
@@ -26,7 +26,7 @@ class LocalClient {
     [[nodiscard]] runtime::ClientConnection& connection() { return connection_; }
 
   private:
-    runtime::Services& services_;
+    const runtime::Services& services_;
     runtime::ClientConnection connection_;
 };
 

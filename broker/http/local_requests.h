@@ -20,7 +20,7 @@ namespace partita::http {
 /// Only the first reactor's thread may call it. It ignores the waits of quotas, because people are slow.
 class LocalRequests {
   public:
-    explicit LocalRequests(runtime::Services& services) : services_(services) {}
+    explicit LocalRequests(const runtime::Services& services) : services_(services) {}
     LocalRequests(const LocalRequests&) = delete;
     LocalRequests& operator=(const LocalRequests&) = delete;
 
@@ -39,7 +39,7 @@ class LocalRequests {
     void serve(const ExchangePointer& exchange, const Schema& request_schema, const void* request, std::int16_t version,
                std::function<void(const void*)> then);
 
-    runtime::Services& services_;
+    const runtime::Services& services_;
 };
 
 }  // namespace partita::http

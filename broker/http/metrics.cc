@@ -95,9 +95,9 @@ std::uint64_t resident_bytes() {
     return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-std::string metrics_text(runtime::Services& services, const runtime::NetworkStatistics& network, bool with_names) {
+std::string metrics_text(const runtime::Services& services, const runtime::NetworkStatistics& network, bool with_names) {
     const auto table = services.topics.table();
-    const runtime::Counters& counters = services.counters;
+    const runtime::Counters& counters = services.upkeep.counters;
     MetricsText text;
     const auto load = [](const std::atomic<std::uint64_t>& counter) { return counter.load(std::memory_order_relaxed); };
 
@@ -124,17 +124,19 @@ std::string metrics_text(runtime::Services& services, const runtime::NetworkStat
     text.gauge("kafka_controller_kafkacontroller_globaltopiccount", "Topics.", table->catalog->topic_count());
     text.gauge("kafka_controller_kafkacontroller_globalpartitioncount", "Partitions.",
                static_cast<std::uint64_t>(table->catalog->partition_count()));
-    text.gauge("kafka_coordinator_group_groups", "Consumer groups known to the coordinators.", services.groups.group_count());
+    text.gauge("kafka_coordinator_group_groups", "Consumer groups known to the coordinators.",
+               services.coordinators.groups.group_count());
     text.counter("partita_log_syncs_total", "Logs that were synced, for acknowledgements or in the background.",
-                 services.flusher.counters().syncs);
-    text.gauge("partita_open_log_files", "Log files that are open.", services.open_files.open_count());
+                 services.upkeep.flusher.counters().syncs);
+    text.gauge("partita_open_log_files", "Log files that are open.", services.upkeep.open_files.open_count());
     text.counter("partita_connections_closed_for_bad_input_total", "Connections closed because of invalid data.",
                  load(counters.closed_for_bad_input));
-    text.gauges("partita_expansion_findings", "Findings about expansions that hold now.", findings_by_hazard(services.findings));
+    text.gauges("partita_expansion_findings", "Findings about expansions that hold now.",
+                findings_by_hazard(services.insight.findings));
     text.gauge("partita_expansion_fences", "Topics with partitions whose records may have to wait for their parents.",
-               static_cast<std::uint64_t>(services.fences.count()));
+               static_cast<std::uint64_t>(services.growth.fences.count()));
     text.counter("partita_expansion_fence_timeouts_total", "Fences that let a group pass before it caught up.",
-                 services.fences.timeouts());
+                 services.growth.fences.timeouts());
     for (const Addition* addition : additions()) {
         if (addition->add_metrics != nullptr) {
             addition->add_metrics(text, services, network, with_names);

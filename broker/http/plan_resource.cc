@@ -29,8 +29,6 @@ using nlohmann::ordered_json;
 
 constexpr std::int64_t kProgressEveryMs = 100;
 
-insight::LocalPlanSources plan_sources(runtime::Services& services) { return {services.cluster, services.keys, services.clock}; }
-
 struct PlanWish {
     std::string topic;
     std::int64_t to = 0;
@@ -93,7 +91,7 @@ class PlanJob {
             exchange_->begin(Status::ok, kJsonLines);
         }
         const auto outcome =
-            runtime::run_local_plan(plan_sources(services_), std::move(facts_), wish_.options,
+            runtime::run_local_plan(services_.insight.plan_sources, std::move(facts_), wish_.options,
                                     [this](std::int64_t done, std::int64_t total) { return report(done, total); });
         if (!outcome) {
             fail(outcome.error());
@@ -157,7 +155,7 @@ class PlanJob {
         exchange_->end();
     }
 
-    runtime::Services& services_;
+    const runtime::Services& services_;
     Jobs& jobs_;
     const BrokerIdentity& identity_;
     ExchangePointer exchange_;
@@ -175,7 +173,7 @@ void serve_plan(const Surroundings& surroundings, const ExchangePointer& exchang
         return;
     }
     // The job reads from the disk; this does not.
-    auto facts = insight::plan_facts(plan_sources(surroundings.services).facts(), wish->topic, wish->to);
+    auto facts = insight::plan_facts(surroundings.services.insight.plan_sources.facts(), wish->topic, wish->to);
     if (!facts) {
         const bool unknown = facts.error().kind == insight::PlanFactsError::Kind::unknown_topic;
         respond_error(*exchange, unknown ? Status::not_found : Status::bad_request, facts.error().message);

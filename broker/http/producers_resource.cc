@@ -162,7 +162,7 @@ void serve_producers(const Surroundings& surroundings, const ExchangePointer& ex
     object["verdict"] = nullptr;
     object["producers"] = ordered_json::array();
     object["keys"] = nullptr;
-    surroundings.services.keys.with_watch(topic->id, [&](const insight::TopicWatch* watch) {
+    surroundings.services.insight.keys.with_watch(topic->id, [&](const insight::TopicWatch* watch) {
         if (watch == nullptr) {
             return;
         }

@@ -84,8 +84,8 @@ ordered_json fence_json(const runtime::TopicExpansion::Status& status, Instant n
     return object;
 }
 
-ordered_json seeds_json(runtime::Services& services, const catalog::Topic& topic) {
-    const auto readers = services.groups.readers_of(topic.name, topic.id);
+ordered_json seeds_json(const runtime::Services& services, const catalog::Topic& topic) {
+    const auto readers = services.coordinators.groups.readers_of(topic.name, topic.id);
     ordered_json list = ordered_json::array();
     for (const auto& epoch : topic.expansions) {
         if (!epoch->circumstances || epoch->circumstances->seeded_groups.empty()) {
@@ -162,7 +162,8 @@ void serve_seeds(const Surroundings& surroundings, const ExchangePointer& exchan
                       "epoch must name an expansion of the topic: 1 to " + std::to_string(topic->topic->expansions.size()));
         return;
     }
-    const auto removed = surroundings.services.expansions.remove_seeds(surroundings.services.turns.first(), *topic->topic, epoch);
+    const auto removed =
+        surroundings.services.growth.expansions.remove_seeds(surroundings.services.turns.first(), *topic->topic, epoch);
     if (!removed) {
         respond_error(*exchange, Status::internal_error, "the change cannot be written");
         return;
@@ -172,14 +173,14 @@ void serve_seeds(const Surroundings& surroundings, const ExchangePointer& exchan
 }
 
 void serve_nudge(const Surroundings& surroundings, const ExchangePointer& exchange) {
-    runtime::Services& services = surroundings.services;
+    const runtime::Services& services = surroundings.services;
     const Now now = services.turns.first().now();
     const auto topic = services.catalog.watch_expansion(exchange->request().path.at(2), now);
     if (!topic) {
         respond_error(*exchange, Status::not_found, "there is no topic " + exchange->request().path.at(2));
         return;
     }
-    services.fence_wakes.nudge(*topic, now);
+    services.growth.wakes.nudge(*topic, now);
     exchange->respond(
         Status::ok, kJson,
         ordered_json{{"topic", topic->topic->name}, {"nudging_ms", runtime::TopicExpansion::kNudgeMs}}.dump() + "\n");

@@ -83,7 +83,7 @@ class RecordWrite final : public logs::AppendListener {
         respond_json(exchange, object);
     }
 
-    runtime::Services& services_;
+    const runtime::Services& services_;
     const BrokerIdentity& identity_;
     const ExchangePointer exchange_;
     LocalClient client_;
@@ -101,7 +101,7 @@ void write_record(const Surroundings& surroundings, const ExchangePointer& excha
     if (body.refuse_unless_good()) {
         return;
     }
-    runtime::Services& services = surroundings.services;
+    const runtime::Services& services = surroundings.services;
     logs::Turn& turn = services.turns.first();
     const logs::TopicLookup topic =
         logs::find_topic(turn.topics(), {.name = exchange->request().path.at(2)}, [&](std::string_view name) {

@@ -29,7 +29,7 @@ struct Surroundings {
     static constexpr std::size_t kPlansMax = 2;
     static constexpr std::size_t kLooksMax = 4;
 
-    runtime::Services& services;
+    const runtime::Services& services;
     const runtime::NetworkStatistics& network;
     Jobs& plans;
     Jobs& looks;

@@ -9,7 +9,7 @@ namespace partita::http {
 void serve_live(const Surroundings&, const ExchangePointer& exchange) { exchange->respond(Status::ok, kPlainText, "live\n"); }
 
 void serve_ready(const Surroundings& surroundings, const ExchangePointer& exchange) {
-    if (surroundings.services.is_ready.load(std::memory_order_acquire)) {
+    if (surroundings.services.description.is_ready.load(std::memory_order_acquire)) {
         exchange->respond(Status::ok, kPlainText, "ready\n");
     } else {
         exchange->respond(Status::unavailable, kPlainText, "not ready\n");

@@ -130,7 +130,7 @@ void add_partitions(const Surroundings& surroundings, const ExchangePointer& exc
         return;
     }
     const std::string& name = exchange->request().path.at(2);
-    runtime::Services& services = surroundings.services;
+    const runtime::Services& services = surroundings.services;
     runtime::ExpansionRequest request = expansion_request(surroundings, exchange->caller());
     const catalog::CatalogError refusal{ErrorCode::topic_authorization_failed, std::nullopt};
     if (!authorize(services.authorizer, exchange->caller(), access::kAlterTopic, name, kAddPartitions)) {
@@ -142,7 +142,7 @@ void add_partitions(const Surroundings& surroundings, const ExchangePointer& exc
     request.answer = [exchange, wanted = *count, &identity = surroundings.identity](const runtime::ExpansionReply& reply) {
         respond_grown(*exchange, identity, wanted, reply);
     };
-    services.expansion_worker.submit(std::move(request));
+    services.growth.worker.submit(std::move(request));
 }
 
 }  // namespace partita::http

@@ -48,7 +48,7 @@ Served refused(std::string reason) { return {.outcome = Outcome::refused, .reaso
 
 }  // namespace
 
-KafkaFront::KafkaFront(runtime::Services& services, RequestServer& requests, config::Endpoint listener,
+KafkaFront::KafkaFront(const runtime::Services& services, RequestServer& requests, config::Endpoint listener,
                        std::shared_ptr<const authentication::LoginSettings> login)
     : services_(services),
       requests_(requests),
@@ -141,7 +141,7 @@ Served KafkaFront::finish(const LoginExchange& login, std::uint64_t slot, LoginA
     if (!answer.end) {
         return {.outcome = Outcome::replied, .slot = slot, .reply = std::move(answer.reply)};
     }
-    services_.counters.failed_authentications.fetch_add(1, std::memory_order_relaxed);
+    services_.upkeep.counters.failed_authentications.fetch_add(1, std::memory_order_relaxed);
     return {.outcome = Outcome::ended,
             .slot = slot,
             .reply = std::move(answer.reply),
@@ -181,7 +181,7 @@ Served KafkaFront::serve(LoginExchange* login, std::uint64_t slot, runtime::Requ
     return served;
 }
 
-net::FrontMaker kafka_fronts(runtime::Services& services, RequestServer& requests, const Schedule& schedule) {
+net::FrontMaker kafka_fronts(const runtime::Services& services, RequestServer& requests, const Schedule& schedule) {
     return [&services, &requests,
             schedule](const config::Endpoint& listener) -> std::expected<std::unique_ptr<net::Front>, std::string> {
         PARTITA_TRY_ASSIGN(auto login, login_of_listener(*services.config.get(), listener, schedule));
@@ -189,16 +189,16 @@ net::FrontMaker kafka_fronts(runtime::Services& services, RequestServer& request
     };
 }
 
-net::Surroundings surroundings_of(runtime::Services& services) {
+net::Surroundings surroundings_of(const runtime::Services& services) {
     return {.config = services.config,
             .turns = services.turns,
             .connections = services.connections,
             .throttles = services.throttles,
             .requests = services.requests,
-            .open_files = services.open_files,
+            .open_files = services.upkeep.open_files,
             .clock = services.clock,
-            .counters = services.counters,
-            .failures = services.failures};
+            .counters = services.upkeep.counters,
+            .failures = services.upkeep.failures};
 }
 
 }  // namespace partita::kafka

@@ -21,7 +21,7 @@ namespace partita::kafka {
 class KafkaFront final : public net::Front {
   public:
     /// `login` has the login settings of `listener`; null if its clients need no login. `requests` must outlive the front.
-    KafkaFront(runtime::Services& services, RequestServer& requests, config::Endpoint listener,
+    KafkaFront(const runtime::Services& services, RequestServer& requests, config::Endpoint listener,
                std::shared_ptr<const authentication::LoginSettings> login);
 
     [[nodiscard]] std::unique_ptr<net::ProtocolState> begin() override;
@@ -41,7 +41,7 @@ class KafkaFront final : public net::Front {
     /// Serves a request that does not belong to a login.
     [[nodiscard]] net::Served serve(authentication::LoginExchange* login, std::uint64_t slot, runtime::RequestContext& context);
 
-    runtime::Services& services_;
+    const runtime::Services& services_;
     RequestServer& requests_;
     const config::Endpoint listener_;
     const std::shared_ptr<const authentication::LoginSettings> login_;
@@ -50,9 +50,9 @@ class KafkaFront final : public net::Front {
 
 /// Makes fronts whose requests go to `requests`. Making a front reads and fetches the key sets that its login settings name. The
 /// error is one line about these settings.
-[[nodiscard]] net::FrontMaker kafka_fronts(runtime::Services& services, RequestServer& requests, const Schedule& schedule);
+[[nodiscard]] net::FrontMaker kafka_fronts(const runtime::Services& services, RequestServer& requests, const Schedule& schedule);
 
 /// The parts of the broker that the server of listeners needs.
-[[nodiscard]] net::Surroundings surroundings_of(runtime::Services& services);
+[[nodiscard]] net::Surroundings surroundings_of(const runtime::Services& services);
 
 }  // namespace partita::kafka

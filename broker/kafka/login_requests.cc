@@ -85,7 +85,7 @@ class CatalogCredentials final : public CredentialStore {
 };
 
 /// Handles a token of the login. Once the login is complete, the client's session has its principal.
-LoginExchange::Answer take_token(runtime::Services& services, logs::Turn& turn, runtime::ClientConnection& client,
+LoginExchange::Answer take_token(const runtime::CommonServices& services, logs::Turn& turn, runtime::ClientConnection& client,
                                  LoginExchange& login, std::string_view token) {
     const CatalogCredentials credentials(*turn.topics().catalog, login.settings().token_secret, turn.now().wall);
     const std::string nonce = fresh_nonce();
@@ -146,7 +146,7 @@ std::optional<LoginAnswer> answer_login(runtime::RequestContext& context, LoginE
     return LoginAnswer{.reply = context.take_reply(), .end = std::move(answer.end)};
 }
 
-LoginAnswer answer_bare_token(runtime::Services& services, logs::Turn& turn, runtime::ClientConnection& client,
+LoginAnswer answer_bare_token(const runtime::CommonServices& services, logs::Turn& turn, runtime::ClientConnection& client,
                               LoginExchange& login, std::string_view token) {
     auto answer = take_token(services, turn, client, login, token);
     LoginAnswer result{.reply = {}, .end = std::move(answer.end)};

@@ -21,8 +21,9 @@ struct LoginAnswer {
 /// reason to close the connection.
 [[nodiscard]] std::optional<LoginAnswer> answer_login(runtime::RequestContext& context, authentication::LoginExchange& login);
 /// Answers a token without a header.
-[[nodiscard]] LoginAnswer answer_bare_token(runtime::Services& services, logs::Turn& turn, runtime::ClientConnection& client,
-                                            authentication::LoginExchange& login, std::string_view token);
+[[nodiscard]] LoginAnswer answer_bare_token(const runtime::CommonServices& services, logs::Turn& turn,
+                                            runtime::ClientConnection& client, authentication::LoginExchange& login,
+                                            std::string_view token);
 /// Tells the login that an ApiVersions request was answered, unless the reply has an error.
 void tell_versions(authentication::LoginExchange& login, const runtime::Reply& reply);
 

@@ -89,7 +89,7 @@ std::expected<void, std::string> MortalBroker::start() {
     return {};
 }
 
-runtime::Services& MortalBroker::services() { return life_->broker->services(); }
+const runtime::Services& MortalBroker::services() { return life_->broker->services(); }
 
 SimulatedNetwork* MortalBroker::network() { return life_ ? life_->network.get() : nullptr; }
 

@@ -38,7 +38,7 @@ class MortalBroker {
 
     /// Begins the first life. An error says why it does not begin.
     [[nodiscard]] std::expected<void, std::string> start();
-    [[nodiscard]] runtime::Services& services();
+    [[nodiscard]] const runtime::Services& services();
     /// Null before the first life.
     [[nodiscard]] SimulatedNetwork* network();
     [[nodiscard]] MemoryFileSystem& files() { return *files_; }

@@ -179,7 +179,7 @@ void SimulatedConnection::resume() {
     on_readable();
 }
 
-SimulatedNetwork::SimulatedNetwork(runtime::Services& services, std::mt19937_64& random)
+SimulatedNetwork::SimulatedNetwork(const runtime::Services& services, std::mt19937_64& random)
     : services_(services),
       front_(services, kafka::local_handlers(), {.listener_name = "PLAINTEXT"}, nullptr),
       turn_(services.turns.first()),

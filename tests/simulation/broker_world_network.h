@@ -64,7 +64,7 @@ class SimulatedConnection final : public runtime::ReplyReceiver, public std::ena
 /// The connections of a broker with one reactor. It takes part in turns after the Turn, as the sockets' side does.
 class SimulatedNetwork final : public runtime::TurnParticipant {
   public:
-    SimulatedNetwork(runtime::Services& services, std::mt19937_64& random);
+    SimulatedNetwork(const runtime::Services& services, std::mt19937_64& random);
     ~SimulatedNetwork() override;
 
     [[nodiscard]] std::shared_ptr<SimulatedConnection> connect();
@@ -75,7 +75,7 @@ class SimulatedNetwork final : public runtime::TurnParticipant {
     [[nodiscard]] std::optional<Instant> next_deadline() override;
 
     // For connections.
-    [[nodiscard]] runtime::Services& services() { return services_; }
+    [[nodiscard]] const runtime::Services& services() { return services_; }
     [[nodiscard]] net::Front& front() { return front_; }
     [[nodiscard]] runtime::Reactor& reactor() { return turn_.reactor(); }
     [[nodiscard]] logs::Turn& turn() { return turn_; }
@@ -88,7 +88,7 @@ class SimulatedNetwork final : public runtime::TurnParticipant {
     void forget(const std::shared_ptr<SimulatedConnection>& connection) { connections_.remove(connection); }
 
   private:
-    runtime::Services& services_;
+    const runtime::Services& services_;
     kafka::KafkaFront front_;
     logs::Turn& turn_;
     std::mt19937_64& random_;

@@ -10,7 +10,7 @@
 
 namespace partita::test {
 
-void SimulatedTransactions::append(runtime::Services& services, std::int32_t partition, std::vector<std::byte> batch) {
+void SimulatedTransactions::append(const runtime::Services& services, std::int32_t partition, std::vector<std::byte> batch) {
     services.turns.first_reactor().post([&services, partition, topic = topic_, batch = std::move(batch)]() mutable {
         const auto table = services.topics.table();
         const logs::TopicState* state = table->find(topic);
@@ -26,7 +26,7 @@ void SimulatedTransactions::append(runtime::Services& services, std::int32_t par
     });
 }
 
-void SimulatedTransactions::act(runtime::Services& services) {
+void SimulatedTransactions::act(const runtime::Services& services) {
     const std::int32_t count = world_.ledger.count_of(topic_);
     if (count == 0) {
         return;

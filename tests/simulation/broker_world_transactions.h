@@ -16,7 +16,7 @@ class SimulatedTransactions {
   public:
     SimulatedTransactions(ClientsWorld& world, std::string topic) : world_(world), topic_(std::move(topic)) {}
 
-    void act(runtime::Services& services);
+    void act(const runtime::Services& services);
     /// The next `act` ends an open transaction. A power failure may have taken some of it. A start may also have aborted it,
     /// because no coordinator knows it.
     void broker_died() {
@@ -37,7 +37,7 @@ class SimulatedTransactions {
         std::vector<std::string> values;
     };
 
-    void append(runtime::Services& services, std::int32_t partition, std::vector<std::byte> batch);
+    void append(const runtime::Services& services, std::int32_t partition, std::vector<std::byte> batch);
 
     ClientsWorld& world_;
     const std::string topic_;

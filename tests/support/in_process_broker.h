@@ -51,7 +51,8 @@ class InProcessBroker {
     [[nodiscard]] bool stop();
     [[nodiscard]] std::uint16_t port() const { return port_; }
     [[nodiscard]] assembly::Broker& broker() { return *broker_; }
-    [[nodiscard]] runtime::Services& services() { return broker_->services(); }
+    [[nodiscard]] const runtime::Services& services() { return broker_->services(); }
+    [[nodiscard]] insight::ReaderObserver& reader_observer() { return broker_->reader_observer(); }
 
   private:
     static constexpr std::size_t kReactors = 2;

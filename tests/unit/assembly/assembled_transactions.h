@@ -39,7 +39,7 @@ class AssembledTransactions : public ::testing::Test {
         });
         make_topic("t");
     }
-    [[nodiscard]] runtime::Services& services() { return broker_.services(); }
+    [[nodiscard]] const runtime::Services& services() { return broker_.services(); }
     /// On the reactor, as a request would.
     template <class Act>
     void in_turn(Act act) {
@@ -117,8 +117,9 @@ class AssembledTransactions : public ::testing::Test {
     template <class Command>
     [[nodiscard]] std::optional<typename Command::Result> ask(Command command) {
         std::optional<typename Command::Result> result;
-        in_turn(
-            [&](logs::Turn& turn) { result = services().transactions.ask(turn, command.transactional_id, std::move(command)); });
+        in_turn([&](logs::Turn& turn) {
+            result = services().coordinators.transactions.ask(turn, command.transactional_id, std::move(command));
+        });
         return result;
     }
     [[nodiscard]] transactions::Producer init(const std::string& id, std::int32_t timeout_ms = 60'000) {
@@ -168,7 +169,7 @@ class AssembledTransactions : public ::testing::Test {
     /// Commits as the handler of TxnOffsetCommit does.
     [[nodiscard]] ErrorCode commit_offset(const std::string& id, transactions::Producer producer, const std::string& group,
                                           std::int64_t offset) {
-        runtime::GroupShards& groups = services().groups;
+        runtime::GroupShards& groups = services().coordinators.groups;
         const auto verification = groups.begin_verification(group, producer.id, producer.epoch, true, clock_.now());
         if (verification) {
             if (const ErrorCode error = add(id, producer, "__consumer_offsets"); error != ErrorCode::none) {
@@ -187,7 +188,7 @@ class AssembledTransactions : public ::testing::Test {
                                       std::int64_t offset, TransactionVerification verification) {
         const groups::OffsetCommit::Partition partition{.partition = {0}, .offset = {offset}, .metadata = {}};
         const groups::OffsetCommit::Topic topic{.name = "t", .topic_id = {}, .partitions = {&partition, 1}};
-        const auto result = services().groups.commit_in_transaction(
+        const auto result = services().coordinators.groups.commit_in_transaction(
             turn,
             {.offsets = {.group_id = group, .member_id = {}, .group_instance_id = {}, .topics = {&topic, 1}, .reply_to = {}},
              .producer_id = producer.id,
@@ -210,7 +211,7 @@ class AssembledTransactions : public ::testing::Test {
         const groups::OffsetFetch::Group wanted{.group_id = group, .member_id = {}, .topics = std::span(&topic, 1)};
         Fetched fetched{ErrorCode::not_coordinator};
         in_turn([&](logs::Turn& turn) {
-            const auto result = services().groups.ask(
+            const auto result = services().coordinators.groups.ask(
                 turn, group, groups::OffsetFetch{.groups = {&wanted, 1}, .require_stable = require_stable, .reply_to = {}});
             if (!result) {
                 return;

@@ -151,7 +151,7 @@ class ConfiguredBroker {
         const std::int64_t before = findings_written();
         const std::array findings{
             insight::make_finding(insight::HazardId::stale_producer, {.topic = topic, .client_id = fresh("client")}, "late")};
-        called_.broker().services().findings.settle("a test", findings, called_.now().wall);
+        called_.broker().services().insight.findings.settle("a test", findings, called_.now().wall);
         called_.broker().wake();
         called_.rest(1'000);
         return findings_written() > before;
@@ -352,7 +352,7 @@ class ConfiguredBroker {
         for (int record = 0; record < records; ++record) {
             builder.append(called_.now().wall, std::nullopt, Bytes());
         }
-        const insight::KeySamples& samples = called_.broker().services().keys.samples();
+        const insight::KeySamples& samples = called_.broker().services().insight.keys.samples();
         const std::uint64_t before = samples.taken();
         produce(topic, partitions, builder);
         const std::uint64_t taken = samples.taken() - before;

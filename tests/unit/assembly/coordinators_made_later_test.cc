@@ -41,7 +41,7 @@ class CoordinatorsMadeLater : public ::testing::Test {
         }
         broker_.reset();
     }
-    [[nodiscard]] runtime::GroupShards& groups() { return broker_->services().groups; }
+    [[nodiscard]] runtime::GroupShards& groups() { return broker_->services().coordinators.groups; }
     /// Makes the topic and returns what the broker logs meanwhile.
     std::string log_of_making(int partitions) {
         ::testing::internal::CaptureStderr();

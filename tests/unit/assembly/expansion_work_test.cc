@@ -69,9 +69,9 @@ class ExpansionWork : public ::testing::Test {
         }
         ASSERT_EQ(join_alone(client_->wire(), group, held), ErrorCode::none);
     }
-    [[nodiscard]] std::uint64_t visits() { return broker_->services().groups.groups_visited(); }
+    [[nodiscard]] std::uint64_t visits() { return broker_->services().coordinators.groups.groups_visited(); }
     [[nodiscard]] bool has_finding(insight::HazardId id, const std::string& name) {
-        return std::ranges::any_of(broker_->services().findings.open(), [&](const insight::OpenFinding& open) {
+        return std::ranges::any_of(broker_->services().insight.findings.open(), [&](const insight::OpenFinding& open) {
             return open.finding.id == id && open.finding.subject.topic == name;
         });
     }
@@ -93,7 +93,7 @@ TEST_F(ExpansionWork, GroupsThatDoNotReadTheTopicAreNotLookedAt) {
     make_crowd();
     ASSERT_EQ(client_->create_topic("quiet", 2).error, ErrorCode::none);
     join("reader", {"quiet"});
-    (void)broker_->services().groups.readers_of(topic(0), {});
+    (void)broker_->services().coordinators.groups.readers_of(topic(0), {});
     const std::uint64_t before = visits();
     ASSERT_EQ(client_->expand_topic("quiet", 3), ErrorCode::none);
     EXPECT_GE(visits() - before, 1U);
@@ -134,7 +134,7 @@ TEST_F(ExpansionWork, SeedsAskOnceMoreWhetherSomebodyBeganToRead) {
 TEST_F(ExpansionWork, WhatAGroupCommittedIsOnTheDeviceWhenItWasSynced) {
     ASSERT_EQ(client_->create_topic("t", 2).error, ErrorCode::none);
     ASSERT_EQ(client_->commit("g", "t", 0, 0), ErrorCode::none);
-    runtime::GroupShards& groups = broker_->services().groups;
+    runtime::GroupShards& groups = broker_->services().coordinators.groups;
     const std::vector<std::string> ids{"g"};
     EXPECT_TRUE(groups.sync(ids));
     const auto* offsets = broker_->services().topics.table()->find("__consumer_offsets");
@@ -146,7 +146,7 @@ TEST_F(ExpansionWork, WhatAGroupCommittedIsOnTheDeviceWhenItWasSynced) {
 TEST_F(ExpansionWork, GroupsWhoseOffsetsWereDeletedCannotBeSynced) {
     const std::vector<std::string> ids{"g"};
     ASSERT_EQ(client_->delete_topic("__consumer_offsets"), ErrorCode::none);
-    const auto synced = broker_->services().groups.sync(ids);
+    const auto synced = broker_->services().coordinators.groups.sync(ids);
     ASSERT_FALSE(synced);
     EXPECT_EQ(synced.error().kind, StorageError::Kind::closed);
 }
@@ -154,7 +154,7 @@ TEST_F(ExpansionWork, GroupsWhoseOffsetsWereDeletedCannotBeSynced) {
 TEST_F(ExpansionWork, AJoinThatTheGrowthBreaksIsFound) {
     make_crowd();
     ASSERT_EQ(client_->expand_topic(topic(0), 3), ErrorCode::none);
-    broker_->services().readers.settle(*broker_->services().cluster.topics(), real_schedule().clock.now());
+    broker_->reader_observer().settle(*broker_->services().insight.plan_sources.cluster.topics(), real_schedule().clock.now());
     EXPECT_TRUE(has_finding(insight::HazardId::copartition_breaks, topic(0)));
 }
 
@@ -163,7 +163,7 @@ TEST_F(ExpansionWork, NothingNewIsNotLookedAtAgain) {
     SystemClock clock;
     const Instant before_growth = clock.now().monotonic;
     ASSERT_EQ(client_->expand_topic(topic(0), 3), ErrorCode::none);
-    insight::ReaderObserver& observer = broker_->services().readers;
+    insight::ReaderObserver& observer = broker_->reader_observer();
     ASSERT_TRUE(eventually([&] { return observer.looks() > 0; }));
     // The first look finds the growth. There is no reason for another look until time alone changes something.
     const std::uint64_t looks = observer.looks();
@@ -243,10 +243,10 @@ TEST_F(ExpansionWork, OffsetsThatWereTakenBackDoNotComeBackAfterAKill) {
     ASSERT_EQ(client_->expand_topic("t", 3), ErrorCode::none);
     ASSERT_EQ(client_->committed("g", "t", 2), 0);
     std::promise<std::optional<std::size_t>> removed;
-    runtime::Services& services = broker_->services();
+    const runtime::Services& services = broker_->services();
     services.turns.first_reactor().post([&] {
         removed.set_value(
-            services.expansions.remove_seeds(services.turns.first(), *services.topics.table()->find("t")->topic, 1));
+            services.growth.expansions.remove_seeds(services.turns.first(), *services.topics.table()->find("t")->topic, 1));
     });
     EXPECT_EQ(removed.get_future().get(), 1u);
     EXPECT_EQ(client_->committed("g", "t", 2), -1);
@@ -275,14 +275,14 @@ TEST_F(ExpansionWork, RequestsBeyondThoseThatMayWaitAreRefusedAtOnce) {
     {
         // The first request waits for it. The others wait for the first one, which may have left the queue already.
         const runtime::Catalog::Section busy(broker_->services().catalog);
-        broker_->services().expansion_worker.submit(request(60'000));
+        broker_->services().growth.worker.submit(request(60'000));
         const int waiting = static_cast<int>(runtime::ExpansionWorker::kWaitingMax);
         for (int number = 0; number < waiting - 1; ++number) {
-            broker_->services().expansion_worker.submit(request(0));
+            broker_->services().growth.worker.submit(request(0));
         }
         EXPECT_EQ(refused_at_once, 0);
-        broker_->services().expansion_worker.submit(request(0));
-        broker_->services().expansion_worker.submit(request(0));
+        broker_->services().growth.worker.submit(request(0));
+        broker_->services().growth.worker.submit(request(0));
         EXPECT_GE(refused_at_once, 1);
     }
     EXPECT_TRUE(eventually([&] { return client_->metadata()->at("t").partitions == 3; }));

@@ -44,7 +44,7 @@ class FindingsTopicInABroker : public ::testing::Test {
         }
         std::promise<void> opened;
         broker_->services().turns.first_reactor().post([&] {
-            broker_->services().findings.settle("a test", findings, {1});
+            broker_->services().insight.findings.settle("a test", findings, {1});
             opened.set_value();
         });
         opened.get_future().wait();

@@ -47,7 +47,7 @@ class HeldReaders : public ::testing::Test {
         client_ = std::make_unique<PlainClient>(broker_->port());
         ASSERT_EQ(find_coordinator(client_->wire(), "any"), ErrorCode::none);
     }
-    [[nodiscard]] runtime::Services& services() { return broker_->services(); }
+    [[nodiscard]] const runtime::Services& services() { return broker_->services(); }
     [[nodiscard]] TopicId topic_id() { return services().topics.table()->find("t")->topic->id; }
 
     struct Fetched {
@@ -149,7 +149,8 @@ TEST_F(HeldReaders, WaitForWhatCameAfterAPowerFailureThatTookRecordsOfTheirParti
         const auto table = services().topics.table();
         const logs::TopicState& topic = *table->find("t");
         // The upkeep may be storing the fence just now, and then takes the new file away from this call.
-        ASSERT_TRUE(eventually([&] { return services().fences.store(*topic.topic, *topic.expansion->encoded_fence(), true); }));
+        ASSERT_TRUE(
+            eventually([&] { return services().growth.fences.store(*topic.topic, *topic.expansion->encoded_fence(), true); }));
     }
     client_.reset();
     broker_.reset();
@@ -264,7 +265,7 @@ class FenceReadersBounds : public HeldReaders {
 
 TEST_F(FenceReadersBounds, OfMoreReadersThanAreToldApartNobodyIsTheOnlyOne) {
     ASSERT_EQ(join_alone(client_->wire(), "g", {{"t", {0, 1, 2, 3}}}), ErrorCode::none);
-    runtime::FenceReaders readers(services().groups, services().connections);
+    runtime::FenceReaders readers(services().coordinators.groups, services().connections);
     constexpr std::uint64_t kFirst = 1'000'000;
     EXPECT_EQ(judge(readers, "scenario", kFirst), Attribution::Kind::member);
     readers.on_closed(insight::ConnectionId{kFirst});
@@ -286,7 +287,7 @@ TEST_F(FenceReadersBounds, WithMoreHoldingsThanAreKeptNobodyIsExcludedForWhatItF
         std::iota(partitions.begin(), partitions.end(), 0);
         WireClient wire(broker_->port(), WireClient::Caller{.client_id = "of " + std::to_string(held)});
         EXPECT_EQ(join_alone(wire, "group " + std::to_string(held), {{"t", partitions}}), ErrorCode::none);
-        runtime::FenceReaders readers(services().groups, services().connections);
+        runtime::FenceReaders readers(services().coordinators.groups, services().connections);
         Attribution::Kind kind{};
         for (const std::int64_t after_ms : {std::int64_t{0}, insight::kHandoverMs + 1}) {
             for (const std::int32_t partition : {kNotHeld, 2}) {

@@ -40,9 +40,11 @@ class ReaderObserverInABroker : public ::testing::Test {
 
     [[nodiscard]] virtual std::vector<std::string> overrides() const { return {"group.initial.rebalance.delay.ms=0"}; }
 
-    [[nodiscard]] insight::ReaderObserver& observer() { return broker_->services().readers; }
-    [[nodiscard]] std::shared_ptr<const insight::ObservedTopics> table() { return broker_->services().cluster.topics(); }
-    void settle(const insight::ObservedTopics& table) { broker_->services().readers.settle(table, real_schedule().clock.now()); }
+    [[nodiscard]] insight::ReaderObserver& observer() { return broker_->reader_observer(); }
+    [[nodiscard]] std::shared_ptr<const insight::ObservedTopics> table() {
+        return broker_->services().insight.plan_sources.cluster.topics();
+    }
+    void settle(const insight::ObservedTopics& table) { broker_->reader_observer().settle(table, real_schedule().clock.now()); }
     void grow(int partitions) { ASSERT_EQ(client_->expand_topic("t", partitions), ErrorCode::none); }
     /// The group reads a new partition while a record from before the growth waits in an old one: H03.
     void read_ahead() {
@@ -50,7 +52,7 @@ class ReaderObserverInABroker : public ::testing::Test {
         ASSERT_EQ(client_->commit("g", "t", 2, 1), ErrorCode::none);
     }
     [[nodiscard]] bool has_finding(insight::HazardId id, std::string_view topic) {
-        return std::ranges::any_of(broker_->services().findings.open(), [&](const insight::OpenFinding& open) {
+        return std::ranges::any_of(broker_->services().insight.findings.open(), [&](const insight::OpenFinding& open) {
             return open.finding.id == id && open.finding.subject.topic == topic;
         });
     }
@@ -289,7 +291,7 @@ TEST_F(TransactionsOfReaders, AreNoProgressWhenTheyAreAborted) {
 // The broker knows a member's process, and when it came, from the connection over which the member speaks for itself.
 TEST_F(TransactionsOfReaders, ComeOverAProducersConnectionWhichIsNotTheMembers) {
     ASSERT_EQ(join_alone(client_->wire(), "of one", {{"t", {0, 1, 2, 3}}}), ErrorCode::none);
-    const auto member = broker_->services().groups.readers_of("t", table()->find("t")->ref().id);
+    const auto member = broker_->services().coordinators.groups.readers_of("t", table()->find("t")->ref().id);
     const auto group = std::ranges::find(member, "of one", &groups::TopicReader::group_id);
     ASSERT_NE(group, member.end());
     const std::string& member_id = group->members.at(0).member_id;

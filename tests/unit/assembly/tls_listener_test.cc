@@ -107,7 +107,7 @@ class TlsListener : public ::testing::Test {
     }
     /// Clients notice the refusal before the broker counts it.
     [[nodiscard]] bool are_refused(std::uint64_t count) const {
-        return eventually([&] { return broker_->services().counters.closed_for_bad_input.load() >= count; });
+        return eventually([&] { return broker_->services().upkeep.counters.closed_for_bad_input.load() >= count; });
     }
 
     TemporaryDirectory directory_;
@@ -300,7 +300,7 @@ TEST_F(TlsListener, AHandshakeThatStallsIsEndedInTime) {
     clock_.shift_ms = kTimeMs / 2;
     ASSERT_TRUE(client.send(kRequest));
     EXPECT_EQ(receive(client, other, 10).substr(4, 6), kReplyBegins);
-    EXPECT_EQ(broker_->services().counters.closed_for_bad_input.load(), 0u) << "there is time yet";
+    EXPECT_EQ(broker_->services().upkeep.counters.closed_for_bad_input.load(), 0u) << "there is time yet";
     clock_.shift_ms = kTimeMs;
     const int later = connect();  // This event makes the broker look at its clock.
     EXPECT_EQ(receive_to_end(silent), "");

@@ -115,21 +115,21 @@ TEST_F(TransactionAnomalies, NothingIsUnderWayRightBehindAnEnd) {
         }
         ASSERT_EQ(commit_offset("a", producer, "g", round), ErrorCode::none);
         in_turn([&](logs::Turn& turn) {
-            const auto ended =
-                services().transactions.ask(turn, "a",
-                                            transactions::EndTransaction{.transactional_id = "a",
-                                                                         .producer = producer,
-                                                                         .commit = round % 2 == 0,
-                                                                         .client_version = transactions::TransactionVersion::v2});
+            const auto ended = services().coordinators.transactions.ask(
+                turn, "a",
+                transactions::EndTransaction{.transactional_id = "a",
+                                             .producer = producer,
+                                             .commit = round % 2 == 0,
+                                             .client_version = transactions::TransactionVersion::v2});
             ASSERT_TRUE(ended && ended->error == ErrorCode::none);
             producer = ended->producer;
             const transactions::WrittenPartition first{"t", {0}};
-            const auto added =
-                services().transactions.ask(turn, "a",
-                                            transactions::AddPartitions{.transactional_id = "a",
-                                                                        .producer = producer,
-                                                                        .partitions = {&first, 1},
-                                                                        .client_version = transactions::TransactionVersion::v2});
+            const auto added = services().coordinators.transactions.ask(
+                turn, "a",
+                transactions::AddPartitions{.transactional_id = "a",
+                                            .producer = producer,
+                                            .partitions = {&first, 1},
+                                            .client_version = transactions::TransactionVersion::v2});
             ASSERT_TRUE(added);
             EXPECT_EQ(added->error, ErrorCode::none) << round;
         });

@@ -66,11 +66,12 @@ TEST_F(Transactions, OffsetsThatThePartitionRefusesAreAnErrorOfTheClientAlone) {
     ASSERT_EQ(commit_offset("a", producer, "g", 5), ErrorCode::none);
     const auto ended = end("a", producer, true);
     // A client that was fenced, and one whose verification was overtaken by the end of its transaction.
-    const auto overtaken = services().groups.begin_verification("g", ended.producer.id, ended.producer.epoch, true, clock_.now());
+    const auto overtaken =
+        services().coordinators.groups.begin_verification("g", ended.producer.id, ended.producer.epoch, true, clock_.now());
     ASSERT_TRUE(overtaken.has_value());
     EXPECT_EQ(commit_verified(producer, "g", 6, *overtaken), ErrorCode::invalid_producer_epoch);
     EXPECT_EQ(commit_verified(ended.producer, "g", 6, kNotVerified), ErrorCode::invalid_txn_state);
-    EXPECT_TRUE(services().groups.is_complete()) << "nobody has to be rebuilt";
+    EXPECT_TRUE(services().coordinators.groups.is_complete()) << "nobody has to be rebuilt";
     EXPECT_EQ(fetch_offset("g"), (Fetched{ErrorCode::none, 5}));
 }
 
@@ -174,9 +175,9 @@ TEST_F(Transactions, ACompletionThatCannotBeWrittenIsMadeUpForByTheRebuiltCoordi
     // This write comes after the decision.
     broker_.files().fail_write("/__transaction_state-0/", ENOSPC, 1);
     EXPECT_EQ(end("a", producer, true).error, ErrorCode::none);
-    EXPECT_FALSE(services().transactions.is_complete());
+    EXPECT_FALSE(services().coordinators.transactions.is_complete());
     rest(1'000);
-    EXPECT_TRUE(services().transactions.is_complete());
+    EXPECT_TRUE(services().coordinators.transactions.is_complete());
     EXPECT_EQ(describe("a").state, TransactionState::complete_commit);
     EXPECT_FALSE(is_open("t"));
     // A second marker changes nothing.
@@ -189,8 +190,8 @@ TEST_F(Transactions, AMarkerForOffsetsWaitsUntilTheirCoordinatorIsRebuilt) {
     in_turn([&](logs::Turn& turn) {
         broker_.files().fail_write("/__consumer_offsets-0/", ENOSPC);
         ASSERT_EQ(commit_in(turn, producer, "g", 6, kNotVerified), ErrorCode::not_coordinator);
-        ASSERT_FALSE(services().groups.is_complete());
-        const auto ended = services().transactions.ask(
+        ASSERT_FALSE(services().coordinators.groups.is_complete());
+        const auto ended = services().coordinators.transactions.ask(
             turn, "a",
             transactions::EndTransaction{
                 .transactional_id = "a", .producer = producer, .commit = true, .client_version = TransactionVersion::v2});
@@ -198,7 +199,7 @@ TEST_F(Transactions, AMarkerForOffsetsWaitsUntilTheirCoordinatorIsRebuilt) {
         EXPECT_TRUE(is_open("__consumer_offsets")) << "whoever rebuilds reads the log";
     });
     rest(1'000);
-    EXPECT_TRUE(services().groups.is_complete());
+    EXPECT_TRUE(services().coordinators.groups.is_complete());
     EXPECT_EQ(describe("a").state, TransactionState::complete_commit);
     EXPECT_EQ(fetch_offset("g"), (Fetched{ErrorCode::none, 5}));
 }
@@ -242,7 +243,7 @@ TEST_F(Transactions, AreForgottenWithTheTopicOfTheirCoordinators) {
     write("a", producer);
     ASSERT_EQ(commit_offset("a", producer, "g", 5), ErrorCode::none);
     delete_topic("__transaction_state");
-    EXPECT_FALSE(services().transactions.is_attached());
+    EXPECT_FALSE(services().coordinators.transactions.is_attached());
     EXPECT_EQ(end("a", producer, true).error, ErrorCode::not_coordinator);
     // No coordinator would end it, and readers of committed records would wait for ever.
     EXPECT_FALSE(is_open("t"));
@@ -327,18 +328,18 @@ TEST_F(Transactions, FollowTheFinalizedLevelOfTheirFeature) {
             ASSERT_TRUE(reply && !reply->error.failed());
         });
     };
-    EXPECT_EQ(services().transactions.config().version, TransactionVersion::v2);
+    EXPECT_EQ(services().coordinators.transactions.config().version, TransactionVersion::v2);
     finalize(0, 2);
-    EXPECT_EQ(services().transactions.config().version, TransactionVersion::v0);
+    EXPECT_EQ(services().coordinators.transactions.config().version, TransactionVersion::v0);
     // The broker ends a transaction by itself as in the old version: one epoch more.
     const Producer producer = init("a", 5'000);
     write("a", producer);
     rest(7'000);
     EXPECT_THAT(transactions_in("t"), ElementsAre("0/0", "abort 0/1"));
     kill_and_restart();
-    EXPECT_EQ(services().transactions.config().version, TransactionVersion::v0);
+    EXPECT_EQ(services().coordinators.transactions.config().version, TransactionVersion::v0);
     finalize(2, 1);
-    EXPECT_EQ(services().transactions.config().version, TransactionVersion::v2);
+    EXPECT_EQ(services().coordinators.transactions.config().version, TransactionVersion::v2);
 }
 
 // A power failure may take the record that an id was given out, and leave the record of its owner.
@@ -375,8 +376,8 @@ TEST_F(Transactions, OpenInAPartitionWhoseRecordsWereAllDeletedAreFound) {
     ASSERT_TRUE(log("t").delete_records_before(log("t").log_end_offset()).value());
     EXPECT_FALSE(is_open("t")) << "nothing is hidden yet";
     in_turn([&](logs::Turn&) {
-        EXPECT_EQ(runtime::end_hanging_transactions(*services().topics.table(), services().transactions,
-                                                    services().outward_writes, clock_.now()),
+        EXPECT_EQ(runtime::end_hanging_transactions(*services().topics.table(), services().coordinators.transactions,
+                                                    services().coordinators.outward_writes, clock_.now()),
                   1U);
     });
     const Producer producer = init("a");

@@ -46,7 +46,7 @@ TEST_F(UnreadableRecords, OfAnAdministratorCostNoTransactionItsProducer) {
     ASSERT_EQ(client_->create_topic(std::string(kTransactionsTopic), 1).error, ErrorCode::none);
     ASSERT_EQ(produce_as("__admin_client", kTransactionsTopic), ErrorCode::none);
     EXPECT_THAT(log_of_restart(), AllOf(HasSubstr("records that cannot be read"), HasSubstr("__transaction_state-0")));
-    EXPECT_TRUE(broker_->services().transactions.is_attached());
+    EXPECT_TRUE(broker_->services().coordinators.transactions.is_attached());
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ TEST(WaitingFetch, KeepsTheTopicsThatItFoundWhenOneOfThemGrowsMeanwhile) {
     EventfulRules rules;
     const auto broker = InProcessBroker::start({.data_directory = directory / "data", .access_rules = &rules});
     ASSERT_NE(broker, nullptr);
-    runtime::Services& services = broker->services();
+    const runtime::Services& services = broker->services();
     std::array<std::unique_ptr<WireClient>, 3> clients;
     for (auto& client : clients) {
         client = std::make_unique<WireClient>(broker->port());
@@ -64,7 +64,7 @@ TEST(WaitingFetch, KeepsTheTopicsThatItFoundWhenOneOfThemGrowsMeanwhile) {
         wish.wishes.push_back({"a", 4, std::nullopt});
         wish.received = services.clock.now().monotonic;
         wish.timeout_ms = 60'000;
-        EXPECT_EQ(services.expansions.expand(wish).reply.topics.front().error.code, ErrorCode::none);
+        EXPECT_EQ(services.growth.expansions.expand(wish).reply.topics.front().error.code, ErrorCode::none);
         has_grown.set_value();
     };
     constexpr std::int16_t kByName = 12;

@@ -100,7 +100,7 @@ class Resources : public ::testing::Test {
         client_.emplace(broker_->port());
         ASSERT_EQ(client_->create_topic("t", 1).error, ErrorCode::none);
         identity_.emplace(broker_->services(), "127.0.0.1:0");
-        events_.emplace(broker_->services().findings, broker_->services().authorizer);
+        events_.emplace(broker_->services().insight.findings, broker_->services().authorizer);
         local_requests_.emplace(broker_->services());
     }
     void TearDown() override {

@@ -90,7 +90,7 @@ std::map<std::string, std::uint64_t> size_by_entity(const logs::TopicTable& tabl
 
 }  // namespace
 
-void add_metrics(http::MetricsText& text, runtime::Services& services, const runtime::NetworkStatistics& network,
+void add_metrics(http::MetricsText& text, const runtime::Services& services, const runtime::NetworkStatistics& network,
                  bool with_names) {
     SharedCapacity& capacity = services.extensions.parts.get<SharedCapacity>();
     if (!capacity.is_limited()) {

@@ -13,7 +13,7 @@ void serve_capacity(const http::Surroundings& surroundings, const http::Exchange
 void set_capacity(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
 
 /// capacity_metrics.cc: the traffic and the waits; adds nothing without units.
-void add_metrics(http::MetricsText& text, runtime::Services& services, const runtime::NetworkStatistics& network,
+void add_metrics(http::MetricsText& text, const runtime::Services& services, const runtime::NetworkStatistics& network,
                  bool with_names);
 
 }  // namespace partita::capacity

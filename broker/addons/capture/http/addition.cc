@@ -14,7 +14,7 @@
 namespace partita::capture {
 namespace {
 
-void add_metrics(http::MetricsText& text, runtime::Services& services, const runtime::NetworkStatistics& /*network*/,
+void add_metrics(http::MetricsText& text, const runtime::Services& services, const runtime::NetworkStatistics& /*network*/,
                  bool /*with_names*/) {
     if (capture_directory(*services.config.get()).empty()) {
         return;

@@ -185,7 +185,7 @@ class Wishes {
         return ClaimTag{number && std::to_string(*number) == text ? *number : -1};
     }
 
-    runtime::Services& services_;
+    const runtime::Services& services_;
     Exchange& exchange_;
     const std::shared_ptr<const logs::TopicTable> table_;
     JsonBody body_;
@@ -198,7 +198,7 @@ class Wishes {
 /// the client was told that no coordinator is available at the moment.
 template <class Command>
 std::optional<typename Command::Result> ask(const Surroundings& surroundings, Exchange& exchange, Command command) {
-    runtime::Services& services = surroundings.services;
+    const runtime::Services& services = surroundings.services;
     logs::Turn& turn = services.turns.first();
     std::optional<typename Command::Result> result;
     if (services.extensions.parts.get<ClaimShards>().is_attached() ||
@@ -228,7 +228,7 @@ void respond_outcomes(const Surroundings& surroundings, Exchange& exchange, cons
         object[is_done ? name : "refused"].push_back(is_done ? done_json(outcome) : refused_json(outcome, now));
     }
     if (is_news) {
-        surroundings.services.upkeep.commit_refused();
+        surroundings.services.upkeep.bell.commit_refused();
     }
     Headers headers;
     if (result.outcomes.size() == 1 && result.outcomes.front().claim) {
