@@ -18,8 +18,6 @@
 #include "broker/insight/shell/key_observer.h"
 #include "broker/logs/published_topics.h"
 #include "protocol/messages/00_produce.h"
-#include "protocol/messages/01_fetch.h"
-#include "protocol/messages/08_offset_commit.h"
 #include "protocol/messages/10_find_coordinator.h"
 #include "protocol/messages/19_create_topics.h"
 #include "protocol/messages/22_init_producer_id.h"
@@ -209,81 +207,8 @@ class ConfiguredBroker {
         return error == ErrorCode::none;
     }
 
-    // Capacity -----------------------------------------------------------------------------------
-
-    /// Small beside what one unit lets pass by default, in bytes and in records.
-    static constexpr int kFewRecords = 50;
-    static constexpr std::size_t kValueBytes = 1'000;
-
-    /// Whether the broker tells a producer of a few records to wait.
-    bool delays_producers() { return produce_few(make_topic(1, {}), kFewRecords) > 0; }
-    /// Whether the broker tells a reader of a few records to wait afterwards.
-    bool delays_consumers() {
-        const std::string topic = make_topic(1, {});
-        produce_few(topic, kFewRecords);
-        std::array partitions{
-            FetchRequest::FetchPartition{.partition = 0, .fetch_offset = 0, .partition_max_bytes = kFetchBytes}};
-        std::array topics{FetchRequest::FetchTopic{.topic = topic, .partitions = partitions}};
-        std::int32_t wait_ms = 0;
-        called_.ask<FetchResponse>(
-            11,
-            FetchRequest{
-                .max_wait_ms = 0, .min_bytes = 0, .max_bytes = kFetchBytes, .topics = topics, .forgotten_topics_data = {}},
-            [&](const auto& response) {
-                EXPECT_EQ(response.error_code, ErrorCode::none);
-                wait_ms = response.throttle_time_ms;
-            });
-        return wait_ms > 0;
-    }
-    /// Whether the broker tells a client to wait when it commits twice at once.
-    bool delays_commits() {
-        const std::string topic = make_topic(1, {});
-        const std::string group = fresh("group");
-        std::array<std::string_view, 1> keys{group};
-        called_.ask<FindCoordinatorResponse>(4, FindCoordinatorRequest{.coordinator_keys = keys}, [](const auto& response) {
-            EXPECT_EQ(response.coordinators[0].error_code, ErrorCode::none);
-        });
-        called_.rest(1'000);
-        std::array partitions{OffsetCommitRequest::Partition{.partition_index = 0, .committed_offset = 0}};
-        std::array topics{OffsetCommitRequest::Topic{.name = topic, .partitions = partitions}};
-        std::int32_t wait_ms = 0;
-        for (int count = 0; count < 2; ++count) {
-            called_.ask<OffsetCommitResponse>(8, OffsetCommitRequest{.group_id = group, .topics = topics},
-                                              [&](const auto& response) {
-                                                  EXPECT_EQ(response.topics[0].partitions[0].error_code, ErrorCode::none);
-                                                  wait_ms = response.throttle_time_ms;
-                                              });
-        }
-        return wait_ms > 0;
-    }
-    /// Whether the units of capacity rise when a producer has to wait for two or three seconds.
-    bool raises_capacity() {
-        const auto units = [this] {
-            return std::get<std::int32_t>(called_.broker().services().config.get()->value("partita.capacity.units"));
-        };
-        const std::int32_t before = units();
-        const std::string topic = make_topic(1, {});
-        const std::int32_t wait_ms = produce_few(topic, kFewRecords);
-        EXPECT_GT(wait_ms, 0);
-        called_.rest(wait_ms);
-        // The next request makes the broker look at the wait.
-        produce_few(topic, 1);
-        called_.rest(1'000);
-        return units() > before;
-    }
-
-  private:
-    static constexpr std::int32_t kFetchBytes = 10'000'000;
-
-    /// One batch of records of `kValueBytes`. Returns for how many milliseconds its producer has to wait.
-    std::int32_t produce_few(const std::string& topic, int records) {
-        const std::string value(kValueBytes, 'v');
-        BatchBuilder builder;
-        for (int record = 0; record < records; ++record) {
-            builder.append(called_.now().wall, std::nullopt, as_bytes(value));
-        }
-        return produce(topic, 1, builder);
-    }
+  protected:
+    [[nodiscard]] CalledBroker& called() { return called_; }
 
     using Configs = std::vector<CreateTopicsRequest::CreatableTopicConfig>;
     static constexpr Offset kNobodyNeedsMore{std::numeric_limits<std::int64_t>::max()};
@@ -321,6 +246,8 @@ class ConfiguredBroker {
                                      });
         return wait_ms;
     }
+
+  private:
     std::int32_t epoch_of_new_member(const std::string& group, std::string_view member, std::string_view topic) {
         std::array<std::string_view, 1> names{topic};
         ConsumerGroupHeartbeatRequest request{.group_id = group,
@@ -371,5 +298,24 @@ class ConfiguredBroker {
     int looks_ = 0;
     int names_ = 0;
 };
+
+/// Another value of a config, and a check that shows whether the broker acts on it: true with that value, false with the default.
+template <class Broker>
+struct ConfigChange {
+    std::string value;
+    std::function<bool(Broker&)> is_acted_on;
+    /// Configs of the start that make the difference visible.
+    std::vector<std::string> overrides = {};
+};
+
+template <class Broker>
+void expect_acts_at_once(std::string_view name, const ConfigChange<Broker>& change) {
+    Broker broker(change.overrides);
+    EXPECT_FALSE(change.is_acted_on(broker)) << "before it is changed";
+    broker.configure(name, change.value);
+    EXPECT_TRUE(change.is_acted_on(broker)) << "after it was changed";
+    broker.configure(name, std::nullopt);
+    EXPECT_FALSE(change.is_acted_on(broker)) << "after the change was taken back";
+}
 
 }  // namespace partita::test

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "broker/config/addition.h"
 #include "broker/config/current_config.h"
 #include "broker/config/group_config.h"
 #include "broker/logs/placement.h"
@@ -28,13 +30,7 @@ namespace {
 
 using config::BrokerConfig;
 
-/// Another value, and a check that shows whether the broker acts on it: true with that value, false with the default.
-struct Change {
-    std::string value;
-    std::function<bool(ConfiguredBroker&)> is_acted_on;
-    /// Configs of the start that make the difference visible.
-    std::vector<std::string> overrides;
-};
+using Change = ConfigChange<ConfiguredBroker>;
 
 const std::map<std::string_view, Change>& changes() {
     static const auto cleans_all_keys = [](ConfiguredBroker& broker) {
@@ -43,9 +39,6 @@ const std::map<std::string_view, Change>& changes() {
     // A table with room for less than half of the `kKeys` keys.
     static const std::vector<std::string> kSmallTable{"log.cleaner.dedupe.buffer.size=1048577",
                                                       "log.cleaner.io.buffer.load.factor=0.1"};
-    static constexpr const char* kOneUnit = "partita.capacity.units=1";
-    // A few records take between two and three seconds.
-    static constexpr const char* kSmallIngress = "partita.capacity.unit.ingress.events=20";
     static const std::map<std::string_view, Change> kChanges{
         {"group.consumer.assignment.interval.ms",
          {"0", [](ConfiguredBroker& broker) { return broker.assigns_with_each_heartbeat(); }, {}}},
@@ -56,24 +49,6 @@ const std::map<std::string_view, Change>& changes() {
         // Each batch is written by itself.
         {"log.cleaner.io.buffer.size",
          {"1", [](ConfiguredBroker& broker) { return broker.clean_once().file_changes > ConfiguredBroker::kBatches; }, {}}},
-        {"partita.capacity.commits", {"1", [](ConfiguredBroker& broker) { return broker.delays_commits(); }, {kOneUnit}}},
-        {"partita.capacity.inflate.after.ms",
-         {"1000",
-          [](ConfiguredBroker& broker) { return broker.raises_capacity(); },
-          {kOneUnit, "partita.capacity.units.max=10", kSmallIngress}}},
-        {"partita.capacity.unit.egress.bytes",
-         {"20000", [](ConfiguredBroker& broker) { return broker.delays_consumers(); }, {kOneUnit}}},
-        {"partita.capacity.unit.egress.events",
-         {"20", [](ConfiguredBroker& broker) { return broker.delays_consumers(); }, {kOneUnit}}},
-        {"partita.capacity.unit.ingress.bytes",
-         {"20000", [](ConfiguredBroker& broker) { return broker.delays_producers(); }, {kOneUnit}}},
-        {"partita.capacity.unit.ingress.events",
-         {"20", [](ConfiguredBroker& broker) { return broker.delays_producers(); }, {kOneUnit}}},
-        {"partita.capacity.units", {"1", [](ConfiguredBroker& broker) { return broker.delays_producers(); }, {kSmallIngress}}},
-        {"partita.capacity.units.max",
-         {"10",
-          [](ConfiguredBroker& broker) { return broker.raises_capacity(); },
-          {kOneUnit, "partita.capacity.inflate.after.ms=1000", kSmallIngress}}},
         {"partita.detection.enable", {"false", [](ConfiguredBroker& broker) { return !broker.looks_at_keys(); }, {}}},
         {"partita.detection.processor.percent",
          {"100", [](ConfiguredBroker& broker) { return broker.takes_whatever_comes(); }, {}}},
@@ -245,6 +220,13 @@ std::string other_value(const config::ConfigDefinition& definition) {
 
 bool is_dynamic(const config::ConfigDefinition& definition) { return definition.update_mode != config::UpdateMode::read_only; }
 
+/// True for a config of an addon, whose own tests show that the broker acts on it.
+bool is_of_addon(const config::ConfigDefinition& definition) {
+    return std::ranges::any_of(config::additions(), [&](const config::Addition* addition) {
+        return std::ranges::find(addition->broker, definition.name, &config::ConfigDefinition::name) != addition->broker.end();
+    });
+}
+
 TEST_F(DynamicConfigs, EachThatIsDeclaredToActAtOnceIsSeenToAct) {
     const std::map<std::string_view, void (DynamicConfigs::*)()> own{
         {"cordoned.log.dirs", &DynamicConfigs::cordon},
@@ -271,15 +253,10 @@ TEST_F(DynamicConfigs, EachThatIsDeclaredToActAtOnceIsSeenToAct) {
             (this->*one->second)();
         } else if (name.starts_with("ssl.")) {
             change_tls(name);
-        } else {
+        } else if (!is_of_addon(definition)) {
             const auto change = changes().find(name);
             ASSERT_NE(change, changes().end()) << "it is declared to act when it is changed, and nobody says how one sees that";
-            ConfiguredBroker broker(change->second.overrides);
-            EXPECT_FALSE(change->second.is_acted_on(broker)) << "before it is changed";
-            broker.configure(name, change->second.value);
-            EXPECT_TRUE(change->second.is_acted_on(broker)) << "after it was changed";
-            broker.configure(name, std::nullopt);
-            EXPECT_FALSE(change->second.is_acted_on(broker)) << "after the change was taken back";
+            expect_acts_at_once(name, change->second);
         }
     }
     EXPECT_GT(seen, 30U);
