@@ -1,8 +1,7 @@
 // Fetch: v4-18.
 //
 //   v5: log start offset; v7: sessions (KIP-227); v9: leader epoch of the client; v11: rack; v12: flexible, last fetched epoch;
-//   v13: topics by id; v15, v17, v18: fields of followers (this broker has none); v16: the current leader, beside an error about
-//   the leader.
+//   v13: topics by id; v15, v17, v18: fields of followers (this broker has none); v16: the leader, beside errors about it.
 //
 // The request, or its session, becomes a list of reads (logs/read_request.h). Without enough data the fetch waits and then reads
 // again for its answer. A client above its quota gets an empty answer at once instead (KIP-219).
