@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "protocol/record_batch_builder.h"
-#include "tests/support/avro_events.h"
+#include "tests/unit/addons/capture/avro_events.h"
 
 namespace partita::capture {
 namespace {

@@ -10,8 +10,8 @@
 #include <numeric>
 
 #include "broker/logs/published_topics.h"
-#include "tests/support/avro_events.h"
 #include "tests/support/storage_fixture.h"
+#include "tests/unit/addons/capture/avro_events.h"
 #include "tests/unit/catalog/catalog_fixture.h"
 #include "tests/unit/runtime/still_clock.h"
 
