@@ -1,7 +1,7 @@
 // GET /v1/topics/T/partitions/P/records: some records of a partition, of all transactions, without transaction markers.
 //
 //   from=OFFSET   the first offset; default: the partition's start
-//   time_ms=MS    instead of from: the first record that is not older, or the end
+//   time_ms=MS    instead of from: the first record from this time on, or the end
 //   limit=K       how many records at most, 100 by default; see kRecordsMax
 //   key=TEXT      only records with this key (key_hex=BYTES for any bytes); the answer then also ends at a search limit
 //
