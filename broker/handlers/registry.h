@@ -63,30 +63,25 @@ void dispatch(runtime::RequestContext& context);
 
 /// Declares the API of a file NN_name.cc. `name` is both its ApiKey and its handler, defined below as `void
 /// name(RequestContext&)`. The permissions that the handler may ask for follow, in the order of ServedApi::needs.
-#define PARTITA_SERVES(name, ...)                                                                                    \
-    static void name(runtime::RequestContext& context);                                                              \
-    namespace served {                                                                                               \
-    extern const ServedApi name;                                                                                     \
-    }                                                                                                                \
-    constinit const ServedApi served::name {                                                                         \
-        ApiKey::name, [](runtime::RequestContext& context, const runtime::Services&) { handlers::name(context); }, { \
-            __VA_ARGS__                                                                                              \
-        }                                                                                                            \
-    }
+#define PARTITA_SERVES(name, ...)                                                                           \
+    static void name(runtime::RequestContext& context);                                                     \
+    static void serve_##name(runtime::RequestContext& context, const runtime::Services&) { name(context); } \
+    PARTITA_SERVED_BY(serve_##name, name, __VA_ARGS__)
 
 /// The same for a handler that uses more than RequestContext::services: one `member` of runtime::Services, which it gets as its
 /// second parameter.
 #define PARTITA_SERVES_WITH(name, member, ...)                                                          \
     static void name(runtime::RequestContext& context, decltype((runtime::Services::member)) services); \
-    namespace served {                                                                                  \
-    extern const ServedApi name;                                                                        \
+    static void serve_##name(runtime::RequestContext& context, const runtime::Services& services) {     \
+        name(context, services.member);                                                                 \
     }                                                                                                   \
-    constinit const ServedApi served::name {                                                            \
-        ApiKey::name,                                                                                   \
-            [](runtime::RequestContext& context, const runtime::Services& services) {                   \
-                handlers::name(context, services.member);                                               \
-            },                                                                                          \
-        {                                                                                               \
-            __VA_ARGS__                                                                                 \
-        }                                                                                               \
+    PARTITA_SERVED_BY(serve_##name, name, __VA_ARGS__)
+
+/// The part that both have in common.
+#define PARTITA_SERVED_BY(handler, name, ...)             \
+    namespace served {                                    \
+    extern const ServedApi name;                          \
+    }                                                     \
+    constinit const ServedApi served::name {              \
+        ApiKey::name, &handlers::handler, { __VA_ARGS__ } \
     }
