@@ -224,7 +224,10 @@ void fetch_records(runtime::ClientRequest& context, const runtime::RecordService
     }
     auto answer = std::make_unique<FetchAnswer>(
         FetchAnswer::Parts{services.reader, services.turns, services.fetch_sessions, services.placement},
-        logs::Client{.connection = &context.client, .client_id = context.client_id, .usage = context.principal().usage()},
+        logs::Client{.connection = &context.client,
+                     .connection_id = context.client.id.value,
+                     .client_id = context.client_id,
+                     .usage = context.principal().usage()},
         asked_by(context, services, *request));
     answer->admit(context.turn);
     Targets targets{context, services, *request, context.turn.topics(), *answer, context.version() >= kNamesTopicsByIdSince};

@@ -31,6 +31,8 @@ struct TopicState;
 struct Client {
     /// Null once `Appender::append` has returned: a connection may end before its appends are written.
     runtime::ClientConnection* connection = nullptr;
+    /// The number of the connection, which no other connection has; 0 without one.
+    std::uint64_t connection_id = 0;
     std::string_view client_id;
     /// The usage record of the client's principal; null if the broker does not count it. A usage record lives as long as the
     /// broker.

@@ -56,6 +56,7 @@ Read& ReadRequest::add(Read read, Turn& turn) {
     };
     reader_.steps_.each(steps_, ReadPoint::on_found, tell);
     if (added.topic->steps != nullptr) {
+        has_topic_steps_ = true;
         added.topic->steps->each_read(tell);
     }
     return added;
@@ -228,6 +229,27 @@ void ReadRequest::finish(Turn& turn) {
         step.tell(*this, turn);
         return true;
     });
+    if (has_topic_steps_) {
+        tell_topics(turn);
+    }
+}
+
+void ReadRequest::tell_topics(Turn& turn) const {
+    // A request names few topics that have steps.
+    std::vector<const TopicState*> told;
+    for (std::size_t index = 0; index < memory_.reads.size(); ++index) {
+        const TopicState* topic = memory_.reads[index].topic;
+        const bool is_news = topic != nullptr && topic->steps != nullptr && memory_.results[index].slice.size > 0 &&
+                             std::ranges::find(told, topic) == told.end();
+        if (!is_news) {
+            continue;
+        }
+        told.push_back(topic);
+        topic->steps->each_read([&](ReadStep& step) {
+            step.tell_topic(*this, *topic, turn);
+            return true;
+        });
+    }
 }
 
 }  // namespace partita::logs

@@ -182,6 +182,8 @@ class ReadRequest : public WaitingFetch {
     [[nodiscard]] Offset judge(const Read& read, ReadResult& result, Offset bound, Now now) const;
     /// The steps that the request passes now.
     [[nodiscard]] std::uint32_t passed() const;
+    /// Calls `tell_topic` of the steps of each topic with records in the answer.
+    void tell_topics(Turn& turn) const;
 
     Reader& reader_;
     Client client_;
@@ -196,6 +198,7 @@ class ReadRequest : public WaitingFetch {
     std::int64_t total_bytes_ = 0;
     bool has_errors_ = false;
     bool is_on_older_segment_ = false;
+    bool has_topic_steps_ = false;
     bool is_undecided_ = false;
 };
 

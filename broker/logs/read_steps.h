@@ -11,6 +11,7 @@ class ReadRequest;
 class Turn;
 struct Read;
 struct ReadResult;
+struct TopicState;
 
 /// A concern that reads pass beside the log; see AppendStep. A read may wait and be repeated. A step that needs the client later
 /// keeps it at the admission (ReadRequest::kept_client).
@@ -29,6 +30,8 @@ class ReadStep {
     [[nodiscard]] virtual bool settle(ReadRequest&, Turn&) { return true; }
     /// The answer has been made.
     virtual void tell(const ReadRequest&, Turn&) {}
+    /// The answer has been made, and has records of the topic. Only steps of this topic are called, once for each answer.
+    virtual void tell_topic(const ReadRequest&, const TopicState&, Turn&) {}
 };
 
 /// The points at which a step is called.

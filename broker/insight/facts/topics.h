@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "broker/insight/findings/record_count.h"
+#include "broker/insight/order/keyed_records.h"
 #include "broker/insight/plan/open_transaction.h"
 #include "broker/insight/plan/plan.h"
 #include "broker/insight/readers/reader_facts.h"
@@ -92,6 +93,8 @@ class ObservedTopic {
     // These read the topic's records and must not outlive the topic.
     [[nodiscard]] virtual std::unique_ptr<RecordFates> fates() const = 0;
     [[nodiscard]] virtual std::unique_ptr<RecordCounter> counter() const = 0;
+    /// For one look, which reads about `bytes_max` of them at most. Null if records cannot be read.
+    [[nodiscard]] virtual std::unique_ptr<KeyedRecords> records(std::size_t bytes_max) const = 0;
     /// Fills in the positions of groups that have committed. Each position is that of the next record that the group can be
     /// given.
     virtual void find_positions(std::vector<GroupFacts>& groups) const = 0;

@@ -25,6 +25,8 @@ struct RecordCount {
 
 /// "1 record", "7 records"; "up to 7 records" if the count is not exact.
 [[nodiscard]] std::string counted(const RecordCount& count, std::string_view singular);
+/// For phrases in which more than the noun changes.
+[[nodiscard]] std::string counted(const RecordCount& count, std::string_view one, std::string_view many);
 
 /// Counts the records of one topic.
 class RecordCounter {

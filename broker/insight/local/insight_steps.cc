@@ -1,9 +1,11 @@
 #include "broker/insight/local/insight_steps.h"
 
 #include <memory>
+#include <vector>
 
 #include "broker/insight/local/request_notes.h"
 #include "broker/insight/shell/fenced_reads.h"
+#include "broker/insight/shell/reader_note.h"
 #include "broker/logs/read_request.h"
 #include "broker/logs/topic_table.h"
 #include "broker/logs/turn.h"
@@ -25,6 +27,26 @@ void FencedReadStep::on_found(logs::ReadRequest& request, const logs::Read& read
 void ReaderReportStep::on_found(logs::ReadRequest& request, const logs::Read& read, logs::Turn& turn) {
     notes_.on_fetch(turn.reactor().index(), *read.topic, request.client().client_id, *request.client().connection, read.index,
                     read.from, turn.now().wall);
+}
+
+void ReaderReportStep::tell_topic(const logs::ReadRequest& request, const logs::TopicState& topic, logs::Turn& turn) {
+    // Thread-local, so that the next answer allocates no memory.
+    thread_local std::vector<DeliveryNote> deliveries;
+    deliveries.clear();
+    for (std::size_t index = 0; index < request.reads().size(); ++index) {
+        const logs::Read& read = request.reads()[index];
+        const logs::ReadResult& result = request.results()[index];
+        if (read.topic != &topic || result.slice.size == 0) {
+            continue;
+        }
+        deliveries.push_back({.topic = topic.topic->id,
+                              .delivery = {.connection = ConnectionId{request.client().connection_id},
+                                           .partition = read.index,
+                                           .from = read.from,
+                                           .size_bytes = result.slice.size,
+                                           .time = turn.now().wall}});
+    }
+    notes_.on_answer(deliveries);
 }
 
 void ReaderReportSteps::add_steps(const logs::TopicState& topic, logs::TopicSteps& steps) {

@@ -33,12 +33,13 @@ class FencedReadStep final : public logs::ReadStep {
     FencedReads& reads_;
 };
 
-/// Reports the reads of topics that have grown, as a step of each such topic.
+/// Reports the reads of topics that have grown, and what was sent to the readers, as a step of each such topic.
 class ReaderReportStep final : public logs::ReadStep {
   public:
     explicit ReaderReportStep(RequestNotes& notes) : notes_(notes) {}
 
     void on_found(logs::ReadRequest& request, const logs::Read& read, logs::Turn& turn) override;
+    void tell_topic(const logs::ReadRequest& request, const logs::TopicState& topic, logs::Turn& turn) override;
 
   private:
     RequestNotes& notes_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "broker/config/topic_config.h"
+#include "broker/insight/local/log_keyed_records.h"
 #include "broker/insight/local/log_record_counter.h"
 #include "broker/insight/local/log_record_fates.h"
 #include "broker/insight/local/transactions_in_topic.h"
@@ -80,6 +81,10 @@ std::vector<OpenTransaction> LocalTopic::open_transactions() const { return insi
 std::unique_ptr<RecordFates> LocalTopic::fates() const { return std::make_unique<LogRecordFates>(topic_); }
 
 std::unique_ptr<RecordCounter> LocalTopic::counter() const { return std::make_unique<LogRecordCounter>(topic_); }
+
+std::unique_ptr<KeyedRecords> LocalTopic::records(std::size_t bytes_max) const {
+    return std::make_unique<LogKeyedRecords>(topic_, bytes_max);
+}
 
 void LocalTopic::find_positions(std::vector<GroupFacts>& groups) const {
     logs::DrainedPositions drained;

@@ -54,6 +54,7 @@ class LocalTopic final : public ObservedTopic {
     [[nodiscard]] std::vector<OpenTransaction> open_transactions() const override;
     [[nodiscard]] std::unique_ptr<RecordFates> fates() const override;
     [[nodiscard]] std::unique_ptr<RecordCounter> counter() const override;
+    [[nodiscard]] std::unique_ptr<KeyedRecords> records(std::size_t bytes_max) const override;
     void find_positions(std::vector<GroupFacts>& groups) const override;
 
   private:

@@ -51,6 +51,8 @@ void RequestNotes::on_fetch(std::uint32_t reactor, const logs::TopicState& topic
     reports_.on_fetch(reactor, topic.topic->id, client_id, connection.host, connection.id, partition, from, now);
 }
 
+void RequestNotes::on_answer(std::span<DeliveryNote> deliveries) { reports_.on_answer(deliveries); }
+
 bool RequestNotes::wants_positions(const logs::TopicState& topic, std::string_view group) const {
     return reports_.wants_positions(ref_of(topic), group);
 }

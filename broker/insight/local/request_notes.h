@@ -25,6 +25,7 @@ namespace partita::insight {
 
 class KeySamples;
 class ReaderReports;
+struct DeliveryNote;
 
 /// Reports requests to the observers of keys and readers: the broker's own topics and connections become facts here. Callers ask
 /// `watches` first, which costs topics that never grew one load and one branch; fetches and appends are seen by steps
@@ -58,6 +59,8 @@ class RequestNotes final : public runtime::TransactionCommitListener {
     /// Runs on the thread of the reactor with this index.
     void on_fetch(std::uint32_t reactor, const logs::TopicState& topic, std::string_view client_id,
                   const runtime::ClientConnection& connection, PartitionIndex partition, Offset from, TimestampMs now);
+    /// See ReaderReports.
+    void on_answer(std::span<DeliveryNote> deliveries);
     /// True if the next `on_commit` of the group should come with the group's positions `before` that commit.
     [[nodiscard]] bool wants_positions(const logs::TopicState& topic, std::string_view group) const;
     void on_commit(const logs::TopicState& topic, std::string_view group, const ClientIdentity& client, ConnectionId connection,

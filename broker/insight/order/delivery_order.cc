@@ -8,24 +8,92 @@
 namespace partita::insight {
 
 void DeliveryOrder::hand_out(const HandOut& handed, const KeyCuts& cuts) {
-    if (!passed_.contains(handed.partition)) {
-        begin(handed.partition, handed.from);
+    ++events_;
+    const auto [last, is_first] = last_.try_emplace(handed.partition, Last{.begin = handed.from});
+    if (is_first) {
+        reach(handed.partition, handed.from);
+    } else if (takes_over(handed)) {
+        drop(handed.partition, handed.from, cuts);
     }
+    last->second.reader = handed.reader;
+    last->second.time = handed.time;
+    last->second.event = events_;
     for (const auto& [from, to] : passed_[handed.partition].add(handed.from, handed.to)) {
         hand_out_earlier(handed, from, to);
     }
     hand_out_later(handed, cuts);
 }
 
-void DeliveryOrder::begin(PartitionIndex partition, Offset offset) {
-    forget_before(partition, offset);
+bool DeliveryOrder::takes_over(const HandOut& handed) const {
+    const Last& last = last_.at(handed.partition);
+    return last.reader != handed.reader && handed.time.value - last.time.value <= kHandoverMs && last_commit_ > last.event &&
+           passed_.at(handed.partition).contains(handed.from);
+}
+
+void DeliveryOrder::drop(PartitionIndex partition, Offset from, const KeyCuts& cuts) {
+    passed_[partition].cut(from);
+    std::erase_if(keys_, [&](const auto& entry) {
+        const auto& [index, key] = entry;
+        if (key.cut.to != partition || key.cut.later < from || key.is_committed) {
+            return false;
+        }
+        later_.erase({key.cut.to, key.cut.later, index});
+        waiting_.erase({key.cut.from, key.cut.earlier, index});
+        return true;
+    });
+    std::erase_if(overlapping_, [&](const auto& entry) {
+        const KeyCut& cut = entry.second;
+        return (cut.from == partition && cut.earlier >= from) || (cut.to == partition && cut.later >= from);
+    });
+    for (std::uint32_t index = 0; index < cuts.cuts().size(); ++index) {
+        const KeyCut& cut = cuts.cuts()[index];
+        if (cut.from != partition || cut.earlier < from) {
+            continue;
+        }
+        if (const auto key = keys_.find(index); key != keys_.end()) {
+            key->second.earlier.reset();
+            key->second.is_given_back = false;
+            waiting_.insert({cut.from, cut.earlier, index});
+            continue;
+        }
+        const auto to = last_.find(cut.to);
+        const bool was_handed_out = to != last_.end() && cut.later >= to->second.begin && passed_.at(cut.to).contains(cut.later);
+        if (!was_handed_out) {
+            continue;
+        }
+        if (keys_.size() + overlapping_.size() >= kKeysMax) {
+            has_no_room_ = true;
+            continue;
+        }
+        const auto committed = committed_.find(cut.to);
+        keys_.emplace(index, Key{.cut = cut,
+                                 .later_reader = to->second.reader,
+                                 .later_answer = 0,
+                                 .later_time = to->second.time,
+                                 .earlier = std::nullopt,
+                                 .is_committed = committed != committed_.end() && cut.later < committed->second});
+        later_.insert({cut.to, cut.later, index});
+        waiting_.insert({cut.from, cut.earlier, index});
+    }
+}
+
+void DeliveryOrder::reach(PartitionIndex partition, Offset offset) {
+    auto place = waiting_.lower_bound({partition, Offset{0}, 0});
+    while (place != waiting_.end() && place->partition == partition && place->offset < offset) {
+        const auto key = keys_.find(place->cut);
+        later_.erase({key->second.cut.to, key->second.cut.later, place->cut});
+        keys_.erase(key);
+        place = waiting_.erase(place);
+    }
     passed_[partition].add(Offset{0}, offset);
 }
 
 void DeliveryOrder::hand_out_earlier(const HandOut& handed, Offset from, Offset to) {
     auto place = waiting_.lower_bound({handed.partition, from, 0});
     while (place != waiting_.end() && place->partition == handed.partition && place->offset < to) {
-        keys_.at(place->cut).earlier = handed;
+        Key& key = keys_.at(place->cut);
+        key.earlier = handed;
+        key.is_in_two_members = key.later_reader != handed.reader && !key.is_committed;
         place = waiting_.erase(place);
     }
 }
@@ -43,11 +111,16 @@ void DeliveryOrder::hand_out_later(const HandOut& handed, const KeyCuts& cuts) {
         }
         const KeyCut& cut = cuts.cuts()[*index];
         const auto passed = passed_.find(cut.from);
-        if (passed != passed_.end() && passed->second.contains(cut.earlier)) {
+        const bool is_in_order = passed != passed_.end() && passed->second.contains(cut.earlier);
+        if (is_in_order && !overlaps(handed, cut)) {
             continue;
         }
-        if (keys_.size() == kKeysMax) {
+        if (keys_.size() + overlapping_.size() >= kKeysMax) {
             has_no_room_ = true;
+            continue;
+        }
+        if (is_in_order) {
+            overlapping_.emplace(*index, cut);
             continue;
         }
         keys_.emplace(*index, Key{.cut = cut,
@@ -58,6 +131,15 @@ void DeliveryOrder::hand_out_later(const HandOut& handed, const KeyCuts& cuts) {
         later_.insert({cut.to, cut.later, *index});
         waiting_.insert({cut.from, cut.earlier, *index});
     }
+}
+
+bool DeliveryOrder::overlaps(const HandOut& handed, const KeyCut& cut) const {
+    const auto earlier = last_.find(cut.from);
+    if (earlier == last_.end() || earlier->second.reader == handed.reader || cut.earlier < earlier->second.begin) {
+        return false;
+    }
+    const auto committed = committed_.find(cut.from);
+    return committed == committed_.end() || committed->second <= cut.earlier;
 }
 
 void DeliveryOrder::hand_out_again(const HandOut& handed, Key& key) {
@@ -71,6 +153,7 @@ void DeliveryOrder::hand_out_again(const HandOut& handed, Key& key) {
 }
 
 void DeliveryOrder::commit(PartitionIndex partition, Offset offset) {
+    last_commit_ = ++events_;
     const Offset before = std::exchange(committed_.try_emplace(partition, Offset{0}).first->second, offset);
     for (auto place = later_.lower_bound({partition, before, 0});
          place != later_.end() && place->partition == partition && place->offset < offset; ++place) {
@@ -79,13 +162,17 @@ void DeliveryOrder::commit(PartitionIndex partition, Offset offset) {
 }
 
 void DeliveryOrder::forget_before(PartitionIndex partition, Offset offset) {
-    auto place = waiting_.lower_bound({partition, Offset{0}, 0});
-    while (place != waiting_.end() && place->partition == partition && place->offset < offset) {
-        const auto key = keys_.find(place->cut);
-        later_.erase({key->second.cut.to, key->second.cut.later, place->cut});
-        keys_.erase(key);
-        place = waiting_.erase(place);
-    }
+    std::erase_if(overlapping_,
+                  [&](const auto& entry) { return entry.second.from == partition && entry.second.earlier < offset; });
+    std::erase_if(keys_, [&](const auto& entry) {
+        const KeyCut& cut = entry.second.cut;
+        if (cut.from != partition || cut.earlier >= offset) {
+            return false;
+        }
+        later_.erase({cut.to, cut.later, entry.first});
+        waiting_.erase({cut.from, cut.earlier, entry.first});
+        return true;
+    });
 }
 
 DeliveryOrder::Counts DeliveryOrder::counts() const {
@@ -94,6 +181,7 @@ DeliveryOrder::Counts DeliveryOrder::counts() const {
         bool is_wrong = false;
         bool is_processed = false;
         bool is_in_several_answers = false;
+        bool is_certain = false;
     };
     Counts counts{.is_exact = !has_no_room_};
     std::unordered_map<std::uint64_t, Worst> by_hash;
@@ -108,14 +196,23 @@ DeliveryOrder::Counts DeliveryOrder::counts() const {
         worst.is_wrong = true;
         worst.is_processed = worst.is_processed || key.is_committed;
         worst.is_in_several_answers = worst.is_in_several_answers || key.later_answer != key.earlier->answer;
+        worst.is_certain = worst.is_certain || !key.is_in_two_members;
         const TimestampMs time = key.earlier->time;
         counts.first = counts.first == kNoTimestamp ? time : std::min(counts.first, time);
         counts.last = std::max(counts.last, time);
     }
+    std::set<std::uint64_t> overlapping;
+    for (const auto& [index, cut] : overlapping_) {
+        if (!by_hash.contains(cut.key_hash)) {
+            overlapping.insert(cut.key_hash);
+        }
+    }
+    counts.overlapping = static_cast<std::int64_t>(overlapping.size());
     for (const auto& [hash, worst] : by_hash) {
         counts.handed_out += worst.is_wrong ? 1 : 0;
         counts.processed += worst.is_processed ? 1 : 0;
         counts.in_one_answer += worst.is_wrong && !worst.is_in_several_answers ? 1 : 0;
+        counts.in_two_members += worst.is_wrong && !worst.is_certain ? 1 : 0;
         counts.given_back += worst.is_wrong ? 0 : 1;
     }
     for (const auto& [partition, ranges] : passed_) {
@@ -134,15 +231,19 @@ std::vector<WrongKey> DeliveryOrder::wrong_keys() const {
                              .later_time = key.later_time,
                              .earlier_time = key.earlier->time,
                              .is_in_one_answer = key.later_answer == key.earlier->answer,
+                             .is_in_two_members = key.is_in_two_members,
                              .is_processed = key.is_committed});
         }
     }
     return wrong;
 }
 
-bool DeliveryOrder::has_all_before(PartitionIndex partition, Offset end) const {
+bool DeliveryOrder::has_all(PartitionIndex partition, Offset from, Offset end) const {
+    if (end <= from) {
+        return true;
+    }
     const auto passed = passed_.find(partition);
-    return passed != passed_.end() && passed->second.contains(Offset{0}, end);
+    return passed != passed_.end() && passed->second.contains(from, end);
 }
 
 }  // namespace partita::insight

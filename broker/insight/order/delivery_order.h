@@ -21,9 +21,18 @@
 /// - A key is *handed out in wrong order* if the group was handed the key's `later` record before it was handed `earlier` for the
 ///   first time (see KeyCut).
 /// - It is *processed in wrong order* if the group, besides, committed a position behind `later`.
-/// - It was *given back* if the group was handed `later` once more without such a commit. A consumer that loses a partition, or
-///   dies, drops what it had fetched ahead; the next owner begins at the committed position. Whether an application had seen the
-///   record before is then not known, and the key counts only here, until a commit.
+/// - It was *given back* if the group was handed `later` once more without such a commit. Whether an application had seen the
+///   record before is then not known, and the key counts only here.
+///
+/// A consumer that loses a partition drops what it had fetched ahead: Java and franz-go drop its buffer at the revocation,
+/// librdkafka and sarama when they stop to fetch it. With auto commit, or commits in the callback of the revocation, it commits
+/// what the application had; the next owner begins there. So if another reader begins below what was handed out, soon after the
+/// last answer to the reader before it, and the group has committed in between, then the records from there on count as not
+/// handed out before. Without these signs, as after a crash or with commits at long intervals, keys are given back.
+///
+/// A reader takes its answers in their order. Two readers do not: if one of the records was still unfinished with another reader
+/// (no commit behind it) when the second one was handed out, both were *in two members* at once, and only these know which came
+/// first. That goes for keys in wrong order, and for keys that were handed out in the right order, which are counted apart.
 ///
 /// Clients take the partitions of one answer in the order of the answer (Java's Fetcher completes fetches in that order; so do
 /// librdkafka's broker thread and franz-go's sources). Keys whose two records came in one answer have a number of their own,
@@ -52,6 +61,7 @@ struct WrongKey {
     TimestampMs later_time;
     TimestampMs earlier_time;
     bool is_in_one_answer = false;
+    bool is_in_two_members = false;
     bool is_processed = false;
 };
 
@@ -64,16 +74,22 @@ class DeliveryOrder {
   public:
     /// Most keys that are remembered: those that wait for their earlier record, and those in wrong order.
     static constexpr std::size_t kKeysMax = 65'536;
+    /// A partition that changes its owner gets a new reader within this time after the last answer to the old one.
+    static constexpr std::int64_t kHandoverMs = 10'000;
 
     struct Counts {
         std::int64_t handed_out = 0;
-        /// Included in `handed_out`, as all the following but `given_back`.
+        /// Included in `handed_out`, as the next two.
         std::int64_t processed = 0;
         std::int64_t in_one_answer = 0;
+        std::int64_t in_two_members = 0;
         std::int64_t given_back = 0;
+        /// Keys that were handed out in the right order, but were in two members.
+        std::int64_t overlapping = 0;
         /// False: there was no room for some key or range, and the numbers are lower bounds.
         bool is_exact = true;
-        /// When the first and the last of the keys in `handed_out` got its earlier record; kNoTimestamp if there is none.
+        /// When the group got the earlier record of the first and of the last key in `handed_out`; kNoTimestamp without such
+        /// keys.
         TimestampMs first = kNoTimestamp;
         TimestampMs last = kNoTimestamp;
 
@@ -83,15 +99,17 @@ class DeliveryOrder {
     void hand_out(const HandOut& handed, const KeyCuts& cuts);
     /// The group's committed position in the partition is now `offset`. It may go back.
     void commit(PartitionIndex partition, Offset offset);
-    /// Records of the partition before `offset` no longer exist: keys that wait for one of them wait in vain.
+    /// The group had been handed everything before `offset`, before the watch began or by a way that the caller does not see.
+    void reach(PartitionIndex partition, Offset offset);
+    /// Records of the partition before `offset` no longer exist: keys with their earlier record there do not count any more.
     void forget_before(PartitionIndex partition, Offset offset);
 
     /// Each key counts once, however many cuts it has.
     [[nodiscard]] Counts counts() const;
     /// The cuts that count as handed out in wrong order, in the order in which `KeyCuts` found them.
     [[nodiscard]] std::vector<WrongKey> wrong_keys() const;
-    /// True if the group was handed everything in `[0, end)` of the partition, or began behind it.
-    [[nodiscard]] bool has_all_before(PartitionIndex partition, Offset end) const;
+    /// True if the group was handed everything in `[from, end)` of the partition, or began behind it.
+    [[nodiscard]] bool has_all(PartitionIndex partition, Offset from, Offset end) const;
 
   private:
     /// A cut whose later record was handed out, and whose earlier one was not before that.
@@ -100,10 +118,12 @@ class DeliveryOrder {
         std::uint64_t later_reader = 0;
         std::uint64_t later_answer = 0;
         TimestampMs later_time;
-        /// The first hand-out with the earlier record; null while there is none.
+        /// The first hand-out with the earlier record; null before that.
         std::optional<HandOut> earlier;
         /// The group has committed a position behind the later record.
         bool is_committed = false;
+        /// The later record was with another reader, and unfinished, when the earlier one was handed out.
+        bool is_in_two_members = false;
         /// The later record was handed out again, after the earlier one, without a commit.
         bool is_given_back = false;
 
@@ -118,15 +138,33 @@ class DeliveryOrder {
         friend auto operator<=>(const Place&, const Place&) = default;
     };
 
-    /// The group begins in the partition at `offset`.
-    void begin(PartitionIndex partition, Offset offset);
+    /// What was handed out.
+    struct Last {
+        std::uint64_t reader = 0;
+        TimestampMs time;
+        std::uint64_t event = 0;
+        /// Where the first hand-out began.
+        Offset begin;
+    };
+
+    /// True if the reader takes over from another one that dropped the records from `handed.from` on.
+    [[nodiscard]] bool takes_over(const HandOut& handed) const;
+    /// The records from `from` on were dropped, so they count as not handed out.
+    void drop(PartitionIndex partition, Offset from, const KeyCuts& cuts);
     void hand_out_earlier(const HandOut& handed, Offset from, Offset to);
+    /// True if the earlier record of the cut is, or may be, with another reader.
+    [[nodiscard]] bool overlaps(const HandOut& handed, const KeyCut& cut) const;
     void hand_out_later(const HandOut& handed, const KeyCuts& cuts);
     /// The key's later record is handed out once more, and no commit has passed it.
     static void hand_out_again(const HandOut& handed, Key& key);
 
     /// By partition.
     std::map<PartitionIndex, OffsetRanges> passed_;
+    /// The partitions of which something was handed out.
+    std::map<PartitionIndex, Last> last_;
+    /// Counts hand-outs and commits.
+    std::uint64_t events_ = 0;
+    std::uint64_t last_commit_ = 0;
     std::map<PartitionIndex, Offset> committed_;
     /// By the index of the cut.
     std::map<std::uint32_t, Key> keys_;
@@ -134,6 +172,8 @@ class DeliveryOrder {
     std::set<Place> later_;
     /// The places of the earlier records that were not handed out yet.
     std::set<Place> waiting_;
+    /// The cuts that overlapped, by index.
+    std::map<std::uint32_t, KeyCut> overlapping_;
     bool has_no_room_ = false;
 };
 

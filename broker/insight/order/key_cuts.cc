@@ -6,22 +6,32 @@
 
 namespace partita::insight {
 
-void KeyCuts::add_before(PartitionIndex partition, Offset offset, std::uint64_t key_hash) {
+KeyCuts::KeyCuts(std::size_t keys_max) : keys_max_(keys_max) {
+    PARTITA_ASSERT(keys_max >= 2, "half of the keys is at least one key");
+}
+
+void KeyCuts::add_before(PartitionIndex partition, Offset offset, std::uint64_t key_hash, std::int32_t epoch) {
     PARTITA_ASSERT(!is_after_, "records from before the growth come first");
     if (!is_sampled(key_hash)) {
         return;
     }
-    std::vector<Place>& places = keys_[key_hash].places;
+    Key& key = keys_[key_hash];
+    std::vector<Place>& places = key.places;
+    for (const Place& place : places) {
+        const bool is_explained = place.epoch != epoch && place.epoch != kUnexplained && epoch != kUnexplained;
+        key.is_scattered = key.is_scattered || (place.partition != partition && !is_explained);
+    }
     const auto known = std::ranges::find(places, partition, &Place::partition);
     if (known != places.end()) {
         known->last = std::max(known->last, offset);
+        known->epoch = epoch;
         std::rotate(known, known + 1, places.end());
         return;
     }
     if (places.size() == kPlacesMax) {
         places.erase(places.begin());
     }
-    places.push_back({partition, offset});
+    places.push_back({partition, offset, epoch});
     while (keys_.size() > keys_max_) {
         halve();
     }
@@ -30,7 +40,8 @@ void KeyCuts::add_before(PartitionIndex partition, Offset offset, std::uint64_t 
 void KeyCuts::add_after(PartitionIndex partition, Offset offset, std::uint64_t key_hash) {
     is_after_ = true;
     const auto key = keys_.find(key_hash);
-    if (key == keys_.end() || std::ranges::find(key->second.after, partition) != key->second.after.end()) {
+    if (key == keys_.end() || key->second.is_scattered ||
+        std::ranges::find(key->second.after, partition) != key->second.after.end()) {
         return;
     }
     key->second.after.push_back(partition);

@@ -28,6 +28,8 @@ struct KeyCut {
 /// second sort may go on for as long as records come. The caller passes each partition's records in the order of their offsets;
 /// the order between partitions does not matter.
 ///
+/// A key that producers scatter over partitions has no cuts: its records were in no order before the growth either.
+///
 /// A key from before the growth costs about 50 bytes, a key that only came after it costs nothing. Beyond `kKeysMax` keys the
 /// table keeps a sample, uniform over keys: facts about a kept key stay exact, and `sampling` says of how many keys one was kept.
 class KeyCuts {
@@ -35,11 +37,16 @@ class KeyCuts {
     static constexpr std::size_t kKeysMax = 250'000;
     /// Most partitions that one key is known to have been in before the growth. The newest ones count.
     static constexpr std::size_t kPlacesMax = 4;
+    /// The epoch of a record that no count explains.
+    static constexpr std::int32_t kUnexplained = -1;
 
-    explicit KeyCuts(std::size_t keys_max = kKeysMax) : keys_max_(keys_max) {}
+    /// `keys_max` is at least 2.
+    explicit KeyCuts(std::size_t keys_max = kKeysMax);
 
-    /// A record with a key from before the growth. Not allowed after the first `add_after`.
-    void add_before(PartitionIndex partition, Offset offset, std::uint64_t key_hash);
+    /// A record with a key from before the growth. `epoch` stands for the partition count by which the producer placed it: a key
+    /// may be in two partitions because of an earlier growth, but with one count it is in one. Not allowed after the first
+    /// `add_after`.
+    void add_before(PartitionIndex partition, Offset offset, std::uint64_t key_hash, std::int32_t epoch = 0);
     /// A record with a key from after the growth.
     void add_after(PartitionIndex partition, Offset offset, std::uint64_t key_hash);
 
@@ -57,8 +64,10 @@ class KeyCuts {
     struct Place {
         PartitionIndex partition;
         Offset last;
+        std::int32_t epoch = 0;
     };
     struct Key {
+        bool is_scattered = false;
         /// The newest place last.
         std::vector<Place> places;
         /// Partitions in which a record from after the growth was seen.

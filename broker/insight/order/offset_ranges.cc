@@ -44,6 +44,14 @@ std::vector<std::pair<Offset, Offset>> OffsetRanges::add(Offset from, Offset to)
     return added;
 }
 
+void OffsetRanges::cut(Offset from) {
+    ranges_.erase(ranges_.lower_bound(from), ranges_.end());
+    if (!ranges_.empty()) {
+        Offset& end = std::prev(ranges_.end())->second;
+        end = std::min(end, from);
+    }
+}
+
 bool OffsetRanges::contains(Offset offset) const {
     const auto behind = ranges_.upper_bound(offset);
     return behind != ranges_.begin() && std::prev(behind)->second > offset;

@@ -18,6 +18,8 @@ class OffsetRanges {
 
     /// Adds `[from, to)`, and returns the parts of it that were not in the set before, ascending.
     std::vector<std::pair<Offset, Offset>> add(Offset from, Offset to);
+    /// Removes every offset from `from` on.
+    void cut(Offset from);
     [[nodiscard]] bool contains(Offset offset) const;
     /// True if all of `[from, to)` is in the set.
     [[nodiscard]] bool contains(Offset from, Offset to) const;

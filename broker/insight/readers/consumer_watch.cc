@@ -1,8 +1,27 @@
 #include "broker/insight/readers/consumer_watch.h"
 
+#include <algorithm>
+
 #include "broker/insight/readers/outside_readers.h"
 
 namespace partita::insight {
+namespace {
+
+/// By partition, the lowest position of all groups; null without a group.
+std::optional<std::vector<Offset>> lowest_positions(const std::vector<UnreadOfGrowth>& groups) {
+    if (groups.empty()) {
+        return std::nullopt;
+    }
+    std::vector<Offset> lowest = groups.front().positions;
+    for (const UnreadOfGrowth& group : groups) {
+        for (std::size_t index = 0; index < lowest.size(); ++index) {
+            lowest[index] = std::min(lowest[index], group.positions[index]);
+        }
+    }
+    return lowest;
+}
+
+}  // namespace
 
 void ConsumerWatch::set_growths(std::span<const EarlierExpansion> growths, const std::set<std::string>* readers) {
     // A caller of `settle` may look at an older table.
@@ -11,6 +30,8 @@ void ConsumerWatch::set_growths(std::span<const EarlierExpansion> growths, const
     }
     readings_.on_growth(growths_.empty() ? nullptr : &growths_.back());
     growths_.assign(growths.begin(), growths.end());
+    order_.set_growths(growths);
+    readers_ = readers == nullptr ? std::nullopt : std::optional(*readers);
     if (readers != nullptr) {
         resets_.on_growth(growths.back().old_count, *readers);
     }
@@ -57,12 +78,31 @@ void ConsumerWatch::on_transaction_commit(std::string_view group, std::span<cons
         }
     }
     inversions_.on_commit(group, commits, before, keys_sent);
+    order_.on_commit(group, commits);
 }
 
 void ConsumerWatch::on_leave(std::string_view group, std::string_view member_id, ConnectionId connection, TimestampMs born,
                              const ClientIdentity& client, std::span<const PartitionIndex> partitions, TimestampMs now) {
     members_.on_leave(group, member_id, born, client, partitions, now);
     resets_.on_leave(group, connection, client);
+}
+
+FirstReads ConsumerWatch::first_reads(ReaderOwners& owners) const {
+    FirstReads reads;
+    for (const auto& [id, reading] : readings_.all()) {
+        const ReaderOwner& owner = owners.of(id);
+        if (owner.groups.size() != 1) {
+            continue;
+        }
+        for (const auto& [partition, read] : reading.partitions) {
+            if (read.earliest == Reading::kNotRead) {
+                continue;
+            }
+            Offset& first = reads[owner.groups.front()].try_emplace(partition, read.earliest).first->second;
+            first = std::min(first, read.earliest);
+        }
+    }
+    return reads;
 }
 
 std::vector<Finding> ConsumerWatch::findings(const ReaderFacts& facts, TimestampMs now) {
@@ -76,13 +116,15 @@ std::vector<Finding> ConsumerWatch::findings(const ReaderFacts& facts, Timestamp
     }
     members_.refresh(facts, client_ids, time);
     ReaderOwners owners(readings_, members_, *facts.connections, now);
-    find_backlogs(topic_, facts, findings);
+    const std::vector<UnreadOfGrowth> unread = unread_of_growth(facts, first_reads(owners), readers_);
+    order_.settle(facts, owners, lowest_positions(unread), time);
+    find_backlogs(topic_, facts, unread, order_, findings);
     find_stale_leftovers(topic_, facts, time, findings);
     // A group's beginning is still open when its first commits are judged. It decides whether the group was given the records
     // before them.
     inversions_.prove(facts, groups, resets_);
     resets_.settle(facts, groups, owners, now);
-    inversions_.find(topic_, facts, resets_, findings);
+    order_findings_.find(topic_, facts, order_.told(), inversions_.proven(facts, resets_), inversions_.has_left_out(), findings);
     resets_.find_skips(topic_, facts, findings);
     resets_.find_crashes(topic_, time, findings);
     blind_.find(topic_, facts, time, findings);
@@ -96,12 +138,14 @@ std::set<std::string> ConsumerWatch::groups_told() const {
     std::set<std::string> groups;
     resets_.add_groups_told(groups);
     inversions_.add_groups_told(groups);
+    order_.add_groups_told(groups);
     return groups;
 }
 
 void ConsumerWatch::forget_group(const std::string& group) {
     resets_.forget_group(group);
     inversions_.forget_group(group);
+    order_.forget_group(group);
 }
 
 }  // namespace partita::insight

@@ -14,6 +14,8 @@
 #include "broker/insight/identity/identity.h"
 #include "broker/insight/readers/auto_resets.h"
 #include "broker/insight/readers/inversions.h"
+#include "broker/insight/readers/order_findings.h"
+#include "broker/insight/readers/order_watch.h"
 #include "broker/insight/readers/position_findings.h"
 #include "broker/insight/readers/reader_facts.h"
 #include "broker/insight/readers/reading_connections.h"
@@ -43,6 +45,10 @@ class ConsumerWatch {
                          PartitionIndex partition, Offset committed, TimestampMs now);
     /// ListOffsets answered an offset, or kNoOffset. `timestamp` is the one in the request.
     void on_list_offsets(const ClientIdentity& client, PartitionIndex partition, std::int64_t timestamp, Offset answered);
+    /// The broker sent records to a reader. The caller has reported the reader's fetch before.
+    void on_delivery(const Delivery& delivery) { order_.on_delivery(delivery); }
+    /// Some deliveries were lost before they came here: numbers that rest on them are lower bounds from now on.
+    void lose_deliveries() { order_.lose_deliveries(); }
     /// A Fetch asked for records from `from` on.
     void on_fetch(ConnectionId connection, const ClientIdentity& client, PartitionIndex partition, Offset from, TimestampMs now);
     /// An accepted OffsetCommit, with all of its partitions of this topic at once; `before` and `keys_sent` as in
@@ -61,7 +67,9 @@ class ConsumerWatch {
     /// The next `findings` will look at `ReaderFacts::moved_keys`, so the caller must fill it.
     [[nodiscard]] bool needs_keys() const { return inversions_.has_news(); }
     /// Something that was noted waits for time or evidence: the caller should call `findings` again soon.
-    [[nodiscard]] bool is_undecided() const { return resets_.is_undecided() || inversions_.has_news(); }
+    [[nodiscard]] bool is_undecided() const { return resets_.is_undecided() || inversions_.has_news() || order_.has_work(); }
+    /// The last `findings` used up its budget: there are records left to read.
+    [[nodiscard]] bool is_reading() const { return order_.is_reading(); }
     /// All findings that hold now: H03, H04 of producers that are done, H06, H07, H20 to H23, H29, H30, H48. Considers everything
     /// that was noted since the last call.
     [[nodiscard]] std::vector<Finding> findings(const ReaderFacts& facts, TimestampMs now);
@@ -77,6 +85,7 @@ class ConsumerWatch {
     [[nodiscard]] bool is_new(PartitionIndex partition) const {
         return !growths_.empty() && partition.value >= growths_.front().old_count;
     }
+    [[nodiscard]] FirstReads first_reads(ReaderOwners& owners) const;
 
     std::string topic_;
     std::vector<EarlierExpansion> growths_;
@@ -84,6 +93,10 @@ class ConsumerWatch {
     MemberHistory members_;
     AutoResets resets_;
     Inversions inversions_;
+    OrderWatch order_;
+    OrderFindings order_findings_;
+    /// The groups that read the topic when it grew last, if that is known.
+    std::optional<std::set<std::string>> readers_;
     BlindGroups blind_;
     std::optional<TimestampMs> next_change_;
 };

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <tuple>
 
-#include "broker/insight/findings/sentence_numbers.h"
 #include "broker/insight/readers/auto_resets.h"
 #include "broker/insight/readers/reader_facts.h"
 
@@ -210,8 +209,7 @@ void Inversions::keep_proof(const std::string& group, const Crossing& crossing, 
     }
 }
 
-void Inversions::find(const std::string& topic, const ReaderFacts& facts, const AutoResets& resets,
-                      std::vector<Finding>& findings) {
+std::map<std::string, std::vector<Inversions::Proven>> Inversions::proven(const ReaderFacts& facts, const AutoResets& resets) {
     for (auto& [where, proofs] : proofs_) {
         for (Proof& proof : proofs) {
             if (proof.fate != RecordFate::undecided) {
@@ -231,32 +229,14 @@ void Inversions::find(const std::string& topic, const ReaderFacts& facts, const 
         }
     }
     std::erase_if(proofs_, [](const auto& entry) { return entry.second.empty(); });
-    for (auto proof = proofs_.begin(); proof != proofs_.end();) {
-        const std::string& group = proof->first.first;
-        Finding finding = make_finding(HazardId::inversion_delivered, {.topic = topic, .group = group}, "", 0);
-        Proof first;
-        for (; proof != proofs_.end() && proof->first.first == group; ++proof) {
-            const Proof& told = proof->second.front();
-            if (told.fate != RecordFate::stands) {
-                continue;
-            }
-            if (finding.count == 0) {
-                first = told;
-            }
-            ++finding.count;
-            finding.add_example(proof->first.second, told.from, told.to);
+    std::map<std::string, std::vector<Proven>> all;
+    for (const auto& [where, proofs] : proofs_) {
+        const Proof& proof = proofs.front();
+        if (proof.fate == RecordFate::stands) {
+            all[where.first].push_back({where.second, proof.from, proof.earlier, proof.to, proof.later});
         }
-        if (finding.count == 0) {
-            continue;
-        }
-        finding.condition = "group " + finding.subject.group + " finished newer records of " + counted(finding.count, "key") +
-                            " before older ones: it had committed " + topic + "-" + std::to_string(first.to.value) +
-                            " beyond offset " + std::to_string(first.later.value) + ", but " + topic + "-" +
-                            std::to_string(first.from.value) + " not beyond " + std::to_string(first.earlier.value) +
-                            (uncounted_ > 0 ? "; further keys were not counted" : "");
-        finding.numbers = {{"keys", finding.count}};
-        findings.push_back(std::move(finding));
     }
+    return all;
 }
 
 void Inversions::add_groups_told(std::set<std::string>& groups) const {

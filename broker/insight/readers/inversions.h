@@ -67,9 +67,20 @@ class Inversions {
     /// Judges the noted commits in the order in which they came, and forgets them. Commits that wait for keys stay. `resets` has
     /// been told everything that came before these commits, and has not settled it yet.
     void prove(const ReaderFacts& facts, const GroupIndex& groups, const AutoResets& resets);
-    /// H06 of every group. A wrong order of delivery cannot be undone; a finding ends when retention has removed the older
-    /// records. Records that are aborted, or may still be, do not count. Records before a group's beginning do not count either.
-    void find(const std::string& topic, const ReaderFacts& facts, const AutoResets& resets, std::vector<Finding>& findings);
+    /// A key with a standing proof: the group had committed beyond `later` in `to`, but not beyond `earlier` in `from`.
+    struct Proven {
+        std::string key;
+        PartitionIndex from;
+        Offset earlier;
+        PartitionIndex to;
+        Offset later;
+    };
+    /// By group, all keys with a standing proof. A wrong order of delivery cannot be undone; a proof ends when retention has
+    /// removed the older record. Records that are aborted, or may still be, do not count. Records before a group's beginning do
+    /// not count either.
+    [[nodiscard]] std::map<std::string, std::vector<Proven>> proven(const ReaderFacts& facts, const AutoResets& resets);
+    /// Some keys were not counted for lack of room.
+    [[nodiscard]] bool has_left_out() const { return uncounted_ > 0; }
     void forget_group(const std::string& group);
     void add_groups_told(std::set<std::string>& groups) const;
 

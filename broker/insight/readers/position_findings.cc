@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "broker/insight/findings/sentence_numbers.h"
+#include "broker/insight/readers/order_watch.h"
 
 namespace partita::insight {
 namespace {
@@ -44,37 +45,69 @@ constexpr std::size_t kGroupsNamedMax = 4;
 
 }  // namespace
 
-void find_backlogs(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) {
+std::vector<UnreadOfGrowth> unread_of_growth(const ReaderFacts& facts, const FirstReads& first_reads,
+                                             const std::optional<std::set<std::string>>& readers) {
+    std::vector<UnreadOfGrowth> all;
+    const EarlierExpansion& growth = facts.last_growth();
     for (const GroupFacts& group : facts.groups) {
-        const EarlierExpansion* growth = newest_read_growth(group, facts.growths);
-        if (growth == nullptr) {
-            continue;
-        }
-        RecordCount left;
-        std::int64_t partitions = 0;
-        for (std::int32_t index = 0; index < growth->old_count; ++index) {
-            const std::optional<Offset> reached = position_of(group, {index});
-            if (!reached) {
-                continue;
+        const auto reads = first_reads.find(group.group_id);
+        const bool was_reader = readers ? readers->contains(group.group_id)
+                                        : std::ranges::any_of(group.committed, [](Offset offset) { return offset != kNoOffset; });
+        UnreadOfGrowth unread{.group = &group, .positions = {}, .records = {}};
+        for (std::int32_t index = 0; index < growth.old_count; ++index) {
+            const PartitionIndex partition{index};
+            const Offset start = offset_at(facts.log_starts, partition);
+            const Offset cut = offset_at(growth.log_end_offsets, partition);
+            std::optional<Offset> reached = position_of(group, partition);
+            if (!reached && reads != first_reads.end() && reads->second.contains(partition)) {
+                reached = reads->second.at(partition);
+            } else if (!reached && was_reader) {
+                reached = start;
             }
-            const Offset position = std::max(*reached, offset_at(facts.log_starts, {index}));
-            const Offset cut = offset_at(growth->log_end_offsets, {index});
+            const Offset position = std::min(cut, std::max(start, reached.value_or(cut)));
+            unread.positions.push_back(position);
             if (position >= cut) {
                 continue;
             }
-            const RecordCount records = records_between(facts, {index}, position, cut);
-            left += records;
-            partitions += records.records > 0 ? 1 : 0;
+            const RecordCount records = records_between(facts, partition, position, cut);
+            unread.records += records;
+            unread.partitions += records.records > 0 ? 1 : 0;
         }
-        if (left.records == 0) {
+        if (unread.records.records == 0) {
             continue;
         }
-        Finding finding =
-            make_finding(HazardId::backlog_inversion, {.topic = topic, .group = group.group_id},
-                         "group " + group.group_id + " reads new partitions while it still has " + counted(left, "record") +
-                             " from before the growth to read in " + counted(partitions, "old partition"),
-                         left.records);
-        finding.numbers = {{"backlog_records", left.records}, {"partitions", partitions}, {"is_exact", left.is_exact ? 1 : 0}};
+        unread.reads_new = newest_read_growth(group, facts.growths) == &growth;
+        all.push_back(std::move(unread));
+    }
+    return all;
+}
+
+void find_backlogs(const std::string& topic, const ReaderFacts& facts, const std::vector<UnreadOfGrowth>& unread,
+                   const OrderWatch& order, std::vector<Finding>& findings) {
+    const EarlierExpansion& growth = facts.last_growth();
+    for (const UnreadOfGrowth& each : unread) {
+        const OrderWatch::Moved moved = order.moved_from(each.positions);
+        if (moved.has_no_keys || moved.records == 0) {
+            continue;
+        }
+        const RecordCount& left = each.records;
+        const RecordCount with_moved_keys{.records = std::min(moved.records.value_or(0), left.records),
+                                          .is_exact = left.is_exact && moved.is_exact};
+        std::string condition = "group " + each.group->group_id + " has not read " + counted(left, "record") +
+                                " from before the growth from " + std::to_string(growth.old_count) + " to " +
+                                std::to_string(growth.new_count) + " in " + counted(each.partitions, "partition");
+        condition += moved.records ? "; " + counted(with_moved_keys, "record of these has a key that moved",
+                                                    "records of these have keys that moved")
+                                   : std::string("; the number of them with keys that moved is unknown");
+        condition += each.reads_new ? ", and the group already reads new partitions" : "";
+        Finding finding = make_finding(HazardId::backlog_inversion, {.topic = topic, .group = each.group->group_id},
+                                       std::move(condition), moved.records ? with_moved_keys.records : left.records);
+        finding.numbers = {{"backlog_records", left.records}};
+        if (moved.records) {
+            finding.numbers.push_back({"moved_backlog_records", with_moved_keys.records});
+        }
+        finding.numbers.push_back({"partitions", each.partitions});
+        finding.numbers.push_back({"is_exact", (moved.records ? with_moved_keys : left).is_exact ? 1 : 0});
         findings.push_back(std::move(finding));
     }
 }

@@ -2,11 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "broker/insight/findings/finding.h"
+#include "broker/insight/findings/record_count.h"
 #include "broker/insight/readers/look_time.h"
 #include "broker/insight/readers/reader_facts.h"
 #include "protocol/types.h"
@@ -15,10 +19,33 @@
 /// work is linear in the partitions that groups have committed and hold.
 namespace partita::insight {
 
-/// H03, live: a group reads a partition that an expansion added, and still has records from before that expansion to read in the
-/// older partitions. It is about the newest expansion whose partitions the group reads: it holds one of them, or has committed in
-/// one. Ends when the group has committed up to the cut in each older partition.
-void find_backlogs(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings);
+class OrderWatch;
+
+/// The lowest offset that the connections of a group asked for in a partition since the last growth, as far as that is known: by
+/// group and partition.
+using FirstReads = std::map<std::string, std::map<PartitionIndex, Offset>, std::less<>>;
+
+/// The records from before the last growth that a group has yet to read.
+struct UnreadOfGrowth {
+    const GroupFacts* group = nullptr;
+    /// Where the group goes on, by old partition.
+    std::vector<Offset> positions;
+    RecordCount records;
+    std::int64_t partitions = 0;
+    /// It holds a partition that the growth added, or has committed in one.
+    bool reads_new = false;
+};
+
+/// The groups with something from before the last growth to read. In a partition without a commit a group goes on where it was
+/// first seen to read. Otherwise it goes on at the log start if it is one of `readers`, the groups that read the topic at the
+/// growth; where another group begins is not known yet. Without `readers`, the groups with a commit are those.
+[[nodiscard]] std::vector<UnreadOfGrowth> unread_of_growth(const ReaderFacts& facts, const FirstReads& first_reads,
+                                                           const std::optional<std::set<std::string>>& readers);
+
+/// H03, live: a group has records from before the last growth to read whose keys moved. Begins with the growth, and ends when the
+/// group has committed beyond them.
+void find_backlogs(const std::string& topic, const ReaderFacts& facts, const std::vector<UnreadOfGrowth>& unread,
+                   const OrderWatch& order, std::vector<Finding>& findings);
 
 /// H04 of producers that have switched or are gone: some group has not read the records that these producers placed by the old
 /// count. Until a group has read such a record, it may get newer ones of the same key first. Ends when every group that commits

@@ -14,8 +14,10 @@
 #include "broker/insight/identity/client_registry.h"
 #include "broker/insight/identity/identity.h"
 #include "broker/insight/keys/stale_writes.h"
+#include "broker/insight/order/keyed_records.h"
 #include "broker/insight/plan/plan.h"
 #include "broker/insight/readers/inversions.h"
+#include "broker/partitioners/families.h"
 #include "protocol/types.h"
 
 /// The facts that a broker knows about a topic that has grown and about its readers, apart from their requests. Pure.
@@ -61,6 +63,8 @@ struct ReaderFacts {
     std::span<const GroupFacts> groups;
     /// Steps of keys between partitions that an expansion caused; see `growth_steps`.
     std::span<const MovedKey> moved_keys;
+    /// The partitioners that producers were seen to use; empty if that is not known.
+    partitioners::FamilySet known_families;
     /// Number of batches that were taken for a look at their keys and have had it. `moved_keys` covers these, and maybe more.
     std::uint64_t keys_seen = UINT64_MAX;
     std::span<const StaleWrites::Writer> stale_writers;
@@ -70,6 +74,8 @@ struct ReaderFacts {
     const RecordFates* fates = nullptr;
     /// Null if each offset is that of a record.
     RecordCounter* counts = nullptr;
+    /// Null if nobody can read records: then nothing is told that rests on what was handed out.
+    KeyedRecords* records = nullptr;
 
     [[nodiscard]] const EarlierExpansion& last_growth() const { return growths.back(); }
 };

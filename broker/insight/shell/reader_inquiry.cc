@@ -93,14 +93,15 @@ void ReaderInquiry::forget_deleted_groups(const std::vector<GroupFacts>& groups,
     }
 }
 
-ReaderInquiry::Look ReaderInquiry::look(const ObservedTopic& topic, ReaderMemory& memory, TimestampMs now) {
+ReaderInquiry::Look ReaderInquiry::look(const ObservedTopic& topic, ReaderMemory& memory, std::size_t read_bytes_max,
+                                        TimestampMs now) {
     // The noted requests are older than the facts, so the facts cover a group that has just come completely.
     const auto& known = memory.joins().all();
     const std::vector<std::pair<std::string_view, std::string_view>> joins(known.begin(), known.end());
     PlannedTopic facts = growth_facts(sources_, topic, RememberedJoins::kJoinsMax, joins);
     memory.joins().keep(facts.groups);
     forget_deleted_groups(facts.groups, memory.readers());
-    Look look{.findings = watch_findings(topic, facts, memory.readers(), now), .found = {}};
+    Look look{.findings = watch_findings(topic, facts, memory.readers(), read_bytes_max, now), .found = {}};
     look.found.has_streams =
         std::ranges::any_of(facts.groups, [](const GroupFacts& group) { return group.protocol == kStreamsAssignor; });
     if (has_backlog(look.findings)) {
@@ -114,7 +115,7 @@ ReaderInquiry::Look ReaderInquiry::look(const ObservedTopic& topic, ReaderMemory
 }
 
 std::vector<Finding> ReaderInquiry::watch_findings(const ObservedTopic& topic, const PlannedTopic& facts, ConsumerWatch& readers,
-                                                   TimestampMs now) {
+                                                   std::size_t read_bytes_max, TimestampMs now) {
     std::vector<Offset> starts;
     std::vector<Offset> ends;
     for (const PartitionFacts& partition : facts.partitions) {
@@ -129,11 +130,13 @@ std::vector<Finding> ReaderInquiry::watch_findings(const ObservedTopic& topic, c
     const std::uint64_t keys_seen = sources_.keys.batches_done();
     std::vector<MovedKey> moved;
     std::vector<StaleWrites::Writer> stale;
+    partitioners::FamilySet families;
     sources_.keys.with_watch(topic.ref().id, [&](const TopicWatch* keys) {
         if (keys == nullptr) {
             return;
         }
         stale = keys->stale_writers(now);
+        families = keys->known_families();
         if (readers.needs_keys()) {
             moved = growth_steps(keys->keys(), keys->known_families(), counts);
         }
@@ -141,16 +144,19 @@ std::vector<Finding> ReaderInquiry::watch_findings(const ObservedTopic& topic, c
     const KnownConnections connections(sources_.cluster.clients());
     const std::unique_ptr<RecordFates> fates = topic.fates();
     const std::unique_ptr<RecordCounter> counter = topic.counter();
+    const std::unique_ptr<KeyedRecords> records = topic.records(read_bytes_max);
     return readers.findings({.growths = facts.earlier,
                              .log_starts = starts,
                              .log_ends = ends,
                              .groups = facts.groups,
                              .moved_keys = moved,
+                             .known_families = families,
                              .keys_seen = keys_seen,
                              .stale_writers = stale,
                              .connections = &connections,
                              .fates = fates.get(),
-                             .counts = counter.get()},
+                             .counts = counter.get(),
+                             .records = records.get()},
                             now);
 }
 

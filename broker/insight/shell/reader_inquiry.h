@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -27,8 +28,8 @@ class ReaderInquiry {
         ReaderMemory::Found found;
     };
     /// Works out what holds now, from the memory and from the facts that it asks for. The memory takes the facts that it must
-    /// keep, and forgets groups that were deleted.
-    [[nodiscard]] Look look(const ObservedTopic& topic, ReaderMemory& memory, TimestampMs now);
+    /// keep, and forgets groups that were deleted. `read_bytes_max`: see ObservedTopic::records.
+    [[nodiscard]] Look look(const ObservedTopic& topic, ReaderMemory& memory, std::size_t read_bytes_max, TimestampMs now);
 
   private:
     /// A hash of the counts of topics that are joined with the watched one, and of the internal topics of its Streams
@@ -37,7 +38,7 @@ class ReaderInquiry {
     void forget_deleted_groups(const std::vector<GroupFacts>& groups, ConsumerWatch& readers);
     /// The findings of the watch of the readers.
     [[nodiscard]] std::vector<Finding> watch_findings(const ObservedTopic& topic, const PlannedTopic& facts,
-                                                      ConsumerWatch& readers, TimestampMs now);
+                                                      ConsumerWatch& readers, std::size_t read_bytes_max, TimestampMs now);
 
     const PlanSources sources_;
     /// A hash of all internal topics of Streams applications, and the `ObservedTopics::sequence` from which it was made.

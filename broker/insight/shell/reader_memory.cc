@@ -71,6 +71,12 @@ void ReaderMemory::take(const ReaderNote& note) {
     std::visit(Visitor{*this, readers_}, note.what);
 }
 
+void ReaderMemory::take(const Delivery& delivery) {
+    ++requests_;
+    was_asked_ = true;
+    readers_.on_delivery(delivery);
+}
+
 bool ReaderMemory::is_due(const ReaderCircumstances& present, Instant now) const {
     if (circumstances_ != present || readers_.is_undecided()) {
         return true;
@@ -86,29 +92,57 @@ void ReaderMemory::note_look(const ReaderCircumstances& circumstances, Found fou
     was_asked_ = false;
     const std::optional<TimestampMs> next = readers_.next_change();
     changes_at_ = next ? std::optional(now.monotonic + (next->value - now.wall.value)) : std::nullopt;
+    if (readers_.is_reading()) {
+        // The observer goes on as soon as its share of a core allows.
+        changes_at_ = now.monotonic;
+    }
 }
 
-void ReaderMemories::take(const std::deque<ReaderNote>& notes, Instant now) {
-    for (const ReaderNote& note : notes) {
-        if (std::holds_alternative<ReaderNote::GroupDeleted>(note.what)) {
-            for (auto& [id, memory] : topics_) {
-                memory.take(note);
+void ReaderMemories::take(const ReaderNotes::Taken& taken, Instant now) {
+    auto delivery = taken.deliveries.begin();
+    const auto take_deliveries = [&](std::uint64_t notes_before) {
+        for (; delivery != taken.deliveries.end() && delivery->notes_before <= notes_before; ++delivery) {
+            if (const auto memory = topics_.find(delivery->topic); memory != topics_.end()) {
+                memory->second.take(delivery->delivery);
             }
-            continue;
         }
-        auto memory = topics_.find(note.topic);
-        if (memory == topics_.end()) {
-            if (!note.is_growth()) {
-                continue;
-            }
-            memory = topics_.try_emplace(note.topic, note.name, now).first;
-        }
-        memory->second.take(note);
+    };
+    std::uint64_t taken_notes = taken.notes_before;
+    for (const ReaderNote& note : taken.notes) {
+        take_deliveries(taken_notes++);
+        take(note, now);
     }
+    take_deliveries(taken_notes);
+    if (taken.has_lost_deliveries) {
+        for (auto& [id, memory] : topics_) {
+            memory.lose_deliveries();
+        }
+    }
+}
+
+void ReaderMemories::take(const ReaderNote& note, Instant now) {
+    if (std::holds_alternative<ReaderNote::GroupDeleted>(note.what)) {
+        for (auto& [id, memory] : topics_) {
+            memory.take(note);
+        }
+        return;
+    }
+    auto memory = topics_.find(note.topic);
+    if (memory == topics_.end()) {
+        if (!note.is_growth()) {
+            return;
+        }
+        memory = topics_.try_emplace(note.topic, note.name, now).first;
+    }
+    memory->second.take(note);
 }
 
 bool ReaderMemories::is_undecided() const {
     return std::ranges::any_of(topics_, [](const auto& entry) { return entry.second.readers().is_undecided(); });
+}
+
+bool ReaderMemories::is_reading() const {
+    return std::ranges::any_of(topics_, [](const auto& entry) { return entry.second.readers().is_reading(); });
 }
 
 std::optional<Instant> ReaderMemories::changes_at() const {

@@ -11,6 +11,7 @@
 
 #include "broker/insight/readers/consumer_watch.h"
 #include "broker/insight/shell/reader_note.h"
+#include "broker/insight/shell/reader_notes.h"
 #include "schedule/clock.h"
 
 namespace partita::insight {
@@ -71,6 +72,9 @@ class ReaderMemory {
     ReaderMemory(std::string topic, Instant now) : waits_since_(now), readers_(std::move(topic)) {}
 
     void take(const ReaderNote& note);
+    void take(const Delivery& delivery);
+    /// Deliveries of some topic were lost before they came here.
+    void lose_deliveries() { readers_.lose_deliveries(); }
 
     /// True if the view of the topics with this `sequence` has the noted growth. An older view has not: there the topic has fewer
     /// partitions, or seems to be deleted.
@@ -113,16 +117,20 @@ class ReaderMemory {
 /// The memories of all watched topics. Each topic is watched from the first note of its growth on.
 class ReaderMemories {
   public:
-    /// Takes the notes in their order. A note about a topic that is not watched and did not grow has no effect: the topic was
-    /// deleted.
-    void take(const std::deque<ReaderNote>& notes, Instant now);
+    /// Takes the notes and the deliveries in their order. A note about a topic that is not watched and did not grow has no
+    /// effect: the topic was deleted.
+    void take(const ReaderNotes::Taken& taken, Instant now);
     [[nodiscard]] std::map<TopicId, ReaderMemory>& topics() { return topics_; }
     /// True if something that was noted waits for time or evidence.
     [[nodiscard]] bool is_undecided() const;
+    /// True if the last look at some topic ended with records that it has yet to read.
+    [[nodiscard]] bool is_reading() const;
     /// When the first of the topics changes by time alone.
     [[nodiscard]] std::optional<Instant> changes_at() const;
 
   private:
+    void take(const ReaderNote& note, Instant now);
+
     std::map<TopicId, ReaderMemory> topics_;
 };
 

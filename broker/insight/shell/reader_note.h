@@ -85,4 +85,12 @@ struct ReaderNote {
     std::string name;
 };
 
+/// A delivery that waits for the observer of readers.
+struct DeliveryNote {
+    TopicId topic;
+    Delivery delivery;
+    /// How many other notes were left before it, since the observer's start.
+    std::uint64_t notes_before = 0;
+};
+
 }  // namespace partita::insight

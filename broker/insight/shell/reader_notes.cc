@@ -16,6 +16,23 @@ void ReaderNotes::leave(ReaderNote note) {
     }
 }
 
+void ReaderNotes::leave_answer(std::span<DeliveryNote> deliveries) {
+    const MutexLock lock(mutex_);
+    ++answers_;
+    for (DeliveryNote& delivery : deliveries) {
+        if (deliveries_.size() == kDeliveriesMax) {
+            has_lost_deliveries_ = true;
+            return;
+        }
+        delivery.delivery.answer = answers_;
+        delivery.notes_before = notes_taken_ + notes_.size();
+        deliveries_.push_back(delivery);
+    }
+    if (rounds_.on_note(false) && worker_) {
+        worker_->wake();
+    }
+}
+
 void ReaderNotes::on_change() {
     const MutexLock lock(mutex_);
     if (rounds_.on_change() && worker_) {
@@ -71,9 +88,14 @@ void ReaderNotes::stop() {
     ended.swap(worker_);
 }
 
-std::deque<ReaderNote> ReaderNotes::take() {
+ReaderNotes::Taken ReaderNotes::take() {
     const MutexLock lock(mutex_);
-    return std::exchange(notes_, {});
+    Taken taken{.notes = std::exchange(notes_, {}),
+                .notes_before = notes_taken_,
+                .deliveries = std::exchange(deliveries_, {}),
+                .has_lost_deliveries = std::exchange(has_lost_deliveries_, false)};
+    notes_taken_ += taken.notes.size();
+    return taken;
 }
 
 void ReaderNotes::on_looks(bool has_topics, bool has_more, std::optional<Instant> changes_at) {

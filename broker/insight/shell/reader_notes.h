@@ -23,10 +23,14 @@ class ReaderNotes {
   public:
     /// Most notes that may wait. Further ones are not taken, except those about growths.
     static constexpr std::size_t kNotesMax = 100'000;
+    /// Most deliveries that may wait. Further ones are not taken, and the observer is told so.
+    static constexpr std::size_t kDeliveriesMax = OrderWatch::kWaitingMax;
 
     // Any thread -------------------------------------------------------------------------------------
 
     void leave(ReaderNote note);
+    /// Leaves notes of the records in one answer, in the answer's order. Sets their `answer` and `notes_before`.
+    void leave_answer(std::span<DeliveryNote> deliveries);
     /// Tells that something happened, without a note, that may change what holds.
     void on_change();
     [[nodiscard]] bool is_watching();
@@ -47,8 +51,16 @@ class ReaderNotes {
     /// Starts the worker that notes wake; `stop` ends it. One thread calls `start` and `stop`.
     void start(Executor& executor, Executor::Step step);
     void stop();
+    struct Taken {
+        std::deque<ReaderNote> notes;
+        /// The value of `DeliveryNote::notes_before` of a delivery that came before all of these notes.
+        std::uint64_t notes_before = 0;
+        std::vector<DeliveryNote> deliveries;
+        /// Some deliveries were not taken, for lack of room.
+        bool has_lost_deliveries = false;
+    };
     /// Takes everything that waits.
-    [[nodiscard]] std::deque<ReaderNote> take();
+    [[nodiscard]] Taken take();
     /// `has_topics`: at least one topic is watched.
     void on_looks(bool has_topics, bool has_more, std::optional<Instant> changes_at);
     [[nodiscard]] std::optional<Instant> begin_step(Instant now);
@@ -58,6 +70,11 @@ class ReaderNotes {
   private:
     Mutex mutex_{LockRank::reader_notes};
     std::deque<ReaderNote> notes_ GUARDED_BY(mutex_);
+    /// Number of notes that were taken.
+    std::uint64_t notes_taken_ GUARDED_BY(mutex_) = 0;
+    std::vector<DeliveryNote> deliveries_ GUARDED_BY(mutex_);
+    std::uint64_t answers_ GUARDED_BY(mutex_) = 0;
+    bool has_lost_deliveries_ GUARDED_BY(mutex_) = false;
     ToldPositions positions_ GUARDED_BY(mutex_);
     ReadNotes reads_ GUARDED_BY(mutex_);
     RoundSchedule rounds_ GUARDED_BY(mutex_);

@@ -1,6 +1,7 @@
 #include "broker/insight/shell/reader_observer.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -51,8 +52,9 @@ Instant ReaderObserver::step() {
     }
     const std::int64_t before_ns = sources_.clock.thread_processor_ns();
     settle_round(*sources_.cluster.topics(), now);
+    const double share = is_reading_.load(std::memory_order_relaxed) ? kReadShare : kShare;
     const auto spent_ns = static_cast<double>(sources_.clock.thread_processor_ns() - before_ns);
-    return notes_.end_step(sources_.clock.now().monotonic, static_cast<std::int64_t>(spent_ns / 1e6 / kShare));
+    return notes_.end_step(sources_.clock.now().monotonic, static_cast<std::int64_t>(spent_ns / 1e6 / share));
 }
 
 std::vector<ReaderObserver::Subject> ReaderObserver::subjects(const ObservedTopics& topics, Instant now) {
@@ -71,7 +73,7 @@ std::vector<ReaderObserver::Subject> ReaderObserver::subjects(const ObservedTopi
     return subjects;
 }
 
-void ReaderObserver::look(const Subject& subject, Now now) {
+void ReaderObserver::look(const Subject& subject, std::size_t read_bytes_max, Now now) {
     auto& [id, memory] = *subject.entry;
     looks_.fetch_add(1, std::memory_order_relaxed);
     const std::string source = findings_source("readers", id);
@@ -80,19 +82,20 @@ void ReaderObserver::look(const Subject& subject, Now now) {
         memories_.topics().erase(subject.entry);
         return;
     }
-    const ReaderInquiry::Look look = inquiry_.look(*subject.topic, memory, now.wall);
+    const ReaderInquiry::Look look = inquiry_.look(*subject.topic, memory, read_bytes_max, now.wall);
     memory.note_look(subject.circumstances, look.found, now);
     findings_.settle(source, look.findings, now.wall);
 }
 
 void ReaderObserver::note_looks(bool has_more) {
+    is_reading_.store(memories_.is_reading(), std::memory_order_relaxed);
     notes_.on_looks(!memories_.topics().empty(), has_more || memories_.is_undecided(), memories_.changes_at());
 }
 
 void ReaderObserver::settle(const ObservedTopics& topics, Now now) {
     const MutexLock lock(settle_mutex_);
     for (const Subject& subject : subjects(topics, now.monotonic)) {
-        look(subject, now);
+        look(subject, std::numeric_limits<std::size_t>::max(), now);
     }
     note_looks(false);
 }
@@ -107,7 +110,7 @@ bool ReaderObserver::settle_round(const ObservedTopics& topics, Now now, std::in
     std::ranges::stable_sort(due, {}, [](const Subject& subject) { return subject.entry->second.order(); });
     std::size_t done = 0;
     while (done < due.size() && (done == 0 || sources_.clock.thread_processor_ns() - began_ns < budget_ns)) {
-        look(due[done++], now);
+        look(due[done++], kReadBytes, now);
     }
     note_looks(done < due.size());
     return done < due.size();

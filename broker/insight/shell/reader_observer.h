@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -29,6 +30,10 @@ class ReaderObserver {
   public:
     /// The share of one core that rounds may use. After each round the observer rests long enough to stay below this.
     static constexpr double kShare = 0.01;
+    /// The share while it reads records that it needs to tell what readers were handed in wrong order.
+    static constexpr double kReadShare = 0.04;
+    /// Bytes of records that it reads for one topic in a round: some ten milliseconds of work.
+    static constexpr std::size_t kReadBytes = std::size_t{4} << 20;
     /// Processor time after which a round ends, once its present topic is done: as much as `kShare` gives for the time between
     /// two rounds. The remaining topics wait for the next round. So the share holds over every few seconds, however many topics
     /// grew at once.
@@ -75,7 +80,7 @@ class ReaderObserver {
     /// Takes the notes. Returns all watched topics that have grown according to `topics`.
     [[nodiscard]] std::vector<Subject> subjects(const ObservedTopics& topics, Instant now) REQUIRES(settle_mutex_);
     /// Settles the findings about the topic.
-    void look(const Subject& subject, Now now) REQUIRES(settle_mutex_);
+    void look(const Subject& subject, std::size_t read_bytes_max, Now now) REQUIRES(settle_mutex_);
     /// Tells the schedule whether to come back, and when.
     void note_looks(bool has_more) REQUIRES(settle_mutex_);
 
@@ -85,6 +90,8 @@ class ReaderObserver {
     ReaderNotes notes_;
     ReaderReports reports_;
     std::atomic<std::uint64_t> looks_ = 0;
+    /// Some topic has records that it has yet to read.
+    std::atomic<bool> is_reading_ = false;
 
     /// Held through a round, so that only one thread settles at a time.
     Mutex settle_mutex_{LockRank::reader_settle};

@@ -49,6 +49,8 @@ class ReaderReports {
     /// index of the calling thread.
     void on_fetch(std::uint32_t reactor, const TopicId& topic, std::string_view client_id, std::string_view address,
                   ConnectionId connection, PartitionIndex partition, Offset from, TimestampMs now);
+    /// The broker sent these records in one answer, in this order; see DeliveryNote. The reader's fetches were reported before.
+    void on_answer(std::span<DeliveryNote> deliveries) { notes_.leave_answer(deliveries); }
     /// True if the next `on_commit` of the group should come with the group's positions `before` that commit. Nothing else shows
     /// what the group had committed before the topic grew.
     [[nodiscard]] bool wants_positions(const TopicRef& topic, std::string_view group) {

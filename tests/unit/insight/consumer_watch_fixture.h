@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "broker/insight/readers/consumer_watch.h"
@@ -61,6 +62,35 @@ class FakeCounts final : public RecordCounter {
     std::map<std::pair<PartitionIndex, Offset>, RecordCount> told;
 };
 
+/// Records as a test adds them. A byte of an answer is a record.
+class FakeRecords final : public KeyedRecords {
+  public:
+    Offset read(PartitionIndex partition, Offset from, Offset to, Visit visit) override {
+        for (const auto& [offset, key] : keys[partition]) {
+            if (offset < from || offset >= std::min(to, decided_to)) {
+                continue;
+            }
+            if (budget == 0) {
+                return offset;
+            }
+            --budget;
+            visit(offset, as_bytes(key));
+        }
+        return std::min(to, decided_to);
+    }
+    std::optional<Offset> end_of_answer(PartitionIndex, Offset from, std::uint32_t bytes) override { return from + bytes; }
+    std::optional<std::string> key_at(PartitionIndex partition, Offset offset) override {
+        const auto known = keys[partition].find(offset);
+        return known == keys[partition].end() ? std::nullopt : std::optional(known->second);
+    }
+    bool has_budget() const override { return budget > 0; }
+    bool is_complete() const override { return true; }
+
+    std::map<PartitionIndex, std::map<Offset, std::string>> keys;
+    Offset decided_to{INT64_MAX};
+    std::size_t budget = SIZE_MAX;
+};
+
 /// A topic "orders" that grew from 2 to 4 partitions, with group "billing" of one member.
 class ConsumerWatchTest : public testing::Test {
   protected:
@@ -70,8 +100,9 @@ class ConsumerWatchTest : public testing::Test {
     static constexpr ConnectionId kCoordinator{1};
     static constexpr ConnectionId kFetches{2};
 
-    ConsumerWatchTest() {
-        growths_ = {{2, 4, expanded_, {Offset{100}, Offset{50}}}};
+    /// `cuts`: where the logs of the old partitions ended when the topic grew.
+    explicit ConsumerWatchTest(std::vector<Offset> cuts = {Offset{100}, Offset{50}}) {
+        growths_ = {{2, 4, expanded_, std::move(cuts)}};
         watch_.set_growths(growths_);
         groups_ = {{.group_id = "billing", .protocol_type = "consumer", .protocol = "range"}};
         billing().members = {{"billing-app", "/10.0.0.1", {{0}, {1}}, "billing-1"}};
@@ -111,7 +142,8 @@ class ConsumerWatchTest : public testing::Test {
                                 .stale_writers = stale_,
                                 .connections = &connections_,
                                 .fates = &fates_,
-                                .counts = &counts_},
+                                .counts = &counts_,
+                                .records = records_.keys.empty() ? nullptr : &records_},
                                now_);
     }
     std::optional<Finding> finding(HazardId id, std::string_view group = {}) {
@@ -133,6 +165,21 @@ class ConsumerWatchTest : public testing::Test {
         watch_.on_fetch(connection, client, partition, Offset{from}, now_);
     }
     void fetch(PartitionIndex partition, std::int64_t from) { fetch(client_, kFetches, partition, from); }
+    /// The broker sends records in an answer of its own.
+    void deliver(PartitionIndex partition, std::int64_t from, std::int64_t to, ConnectionId connection = kFetches) {
+        ++answer_;
+        deliver_too(partition, from, to, connection);
+    }
+    /// The same answer has records of another partition, too.
+    void deliver_too(PartitionIndex partition, std::int64_t from, std::int64_t to, ConnectionId connection = kFetches) {
+        fetch(client_, connection, partition, from);
+        watch_.on_delivery({.connection = connection,
+                            .answer = answer_,
+                            .partition = partition,
+                            .from = Offset{from},
+                            .size_bytes = static_cast<std::uint32_t>(to - from),
+                            .time = now_});
+    }
     void ask(std::string_view group, ConnectionId coordinator, PartitionIndex partition) {
         watch_.on_offset_fetch(group, coordinator, true, client_, partition, kNoOffset, now_);
     }
@@ -174,6 +221,8 @@ class ConsumerWatchTest : public testing::Test {
     FakeConnections connections_;
     FakeFates fates_;
     FakeCounts counts_;
+    FakeRecords records_;
+    std::uint64_t answer_ = 0;
     KeyIndex keys_{1000};
     std::uint64_t keys_seen_ = 0;
     partitioners::FamilySet families_;

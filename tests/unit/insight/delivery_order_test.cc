@@ -50,7 +50,8 @@ TEST_F(DeliveryOrderTest, NewerRecordBeforeTheOlderOneIsWrong) {
     hand_out(kNew, 0, 1, 2);
     EXPECT_EQ(handed_out(), 0) << "the older record may still be skipped";
     hand_out(kOld, 5, 10);
-    EXPECT_EQ(order_.counts(), (DeliveryOrder::Counts{.handed_out = 1, .first = TimestampMs{300}, .last = TimestampMs{300}}));
+    EXPECT_EQ(order_.counts(),
+              (DeliveryOrder::Counts{.handed_out = 1, .in_two_members = 1, .first = TimestampMs{300}, .last = TimestampMs{300}}));
     const std::vector<WrongKey> wrong = order_.wrong_keys();
     ASSERT_EQ(wrong.size(), 1U);
     EXPECT_EQ(wrong[0].cut, (KeyCut{77, kOld, kNew, Offset{9}, Offset{0}}));
@@ -138,10 +139,70 @@ TEST_F(DeliveryOrderTest, OlderRecordThatNoLongerExistsIsNotWaitedFor) {
     EXPECT_EQ(order_.counts(), DeliveryOrder::Counts{});
 }
 
+// At a rebalance the old owner commits what its application had, and drops the rest.
+TEST_F(DeliveryOrderTest, WhatAnOldOwnerDroppedAtAHandoverCountsAsNotHandedOut) {
+    hand_out(kOld, 0, 5);
+    hand_out(kNew, 0, 1);
+    hand_out(kOld, 5, 10);
+    ASSERT_EQ(handed_out(), 1);
+    order_.commit(kOld, Offset{7});
+    hand_out(kOld, 7, 10, 2);
+    EXPECT_EQ(handed_out(), 1) << "the newer record stands";
+    hand_out(kNew, 0, 1, 2);
+    EXPECT_EQ(order_.counts(), DeliveryOrder::Counts{}) << "the newer record was dropped too, and now comes last";
+}
+
+TEST_F(DeliveryOrderTest, OlderRecordThatWasDroppedAtAHandoverComesAfterTheNewerOne) {
+    hand_out(kOld, 0, 10);
+    hand_out(kNew, 0, 1);
+    ASSERT_EQ(handed_out(), 0);
+    order_.commit(kNew, Offset{1});
+    hand_out(kOld, 0, 10, 2);
+    EXPECT_EQ(handed_out(), 1);
+    EXPECT_EQ(order_.counts().processed, 1);
+}
+
+TEST_F(DeliveryOrderTest, NewReaderWithoutACommitBeforeItOrAfterALongTimeIsNoHandover) {
+    hand_out(kOld, 0, 10);
+    hand_out(kNew, 0, 1);
+    hand_out(kOld, 0, 10, 2);
+    EXPECT_EQ(handed_out(), 0) << "the application may have had the older record before its reader died";
+    order_.commit(kNew, Offset{1});
+    answer_ += DeliveryOrder::kHandoverMs / 100;
+    hand_out(kOld, 0, 10, 3);
+    EXPECT_EQ(handed_out(), 0);
+}
+
+TEST_F(DeliveryOrderTest, WrongKeyIsInTwoMembersUnlessTheNewerRecordIsFinished) {
+    hand_out(kOld, 0, 5);
+    hand_out(kNew, 0, 1, 2);
+    DeliveryOrder finished = order_;
+    hand_out(kOld, 5, 10);
+    EXPECT_EQ(order_.counts().in_two_members, 1);
+    std::swap(order_, finished);
+    order_.commit(kNew, Offset{1});
+    hand_out(kOld, 5, 10);
+    EXPECT_EQ(order_.counts().handed_out, 1);
+    EXPECT_EQ(order_.counts().in_two_members, 0);
+}
+
+TEST_F(DeliveryOrderTest, RecordsInTwoReadersAtOnceOverlap) {
+    hand_out(kOld, 0, 10);
+    hand_out(kNew, 0, 1, 2);
+    EXPECT_EQ(order_.counts(), (DeliveryOrder::Counts{.overlapping = 1}));
+}
+
+TEST_F(DeliveryOrderTest, RecordThatIsFinishedWhenTheNewerOneComesDoesNotOverlap) {
+    hand_out(kOld, 0, 10);
+    order_.commit(kOld, Offset{10});
+    hand_out(kNew, 0, 1, 2);
+    EXPECT_EQ(order_.counts(), DeliveryOrder::Counts{});
+}
+
 TEST_F(DeliveryOrderTest, KeyWithTwoCutsCountsOnce) {
     KeyCuts two;
-    two.add_before(kOld, Offset{9}, 77);
-    two.add_before({1}, Offset{9}, 77);
+    two.add_before(kOld, Offset{9}, 77, 0);
+    two.add_before({1}, Offset{9}, 77, 1);
     two.add_after(kNew, Offset{0}, 77);
     cuts_ = two;
     hand_out(kOld, 0, 1);

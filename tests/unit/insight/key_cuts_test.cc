@@ -39,19 +39,31 @@ TEST(KeyCuts, KeyThatOnlyCameAfterTheGrowthHasNone) {
     EXPECT_EQ(cuts.kept_keys(), 1U);
 }
 
-TEST(KeyCuts, KeyThatWasInTwoPartitionsHasOneFromEach) {
+TEST(KeyCuts, KeyThatAnEarlierGrowthMovedHasOneFromEachPartition) {
     KeyCuts cuts;
-    cuts.add_before(kOld, Offset{3}, 77);
-    cuts.add_before(kOther, Offset{5}, 77);
+    cuts.add_before(kOld, Offset{3}, 77, 0);
+    cuts.add_before(kOther, Offset{5}, 77, 1);
     cuts.add_after(kNew, Offset{0}, 77);
     EXPECT_THAT(cuts.cuts(), UnorderedElementsAre(KeyCut{77, kOld, kNew, Offset{3}, Offset{0}},
                                                   KeyCut{77, kOther, kNew, Offset{5}, Offset{0}}));
 }
 
+// Its records were in no order before the growth either.
+TEST(KeyCuts, KeyThatProducersScatterHasNone) {
+    KeyCuts cuts;
+    cuts.add_before(kOld, Offset{3}, 77);
+    cuts.add_before(kOther, Offset{5}, 77);
+    cuts.add_before(kOld, Offset{3}, 78, 0);
+    cuts.add_before(kOther, Offset{5}, 78, KeyCuts::kUnexplained);
+    cuts.add_after(kNew, Offset{0}, 77);
+    cuts.add_after(kNew, Offset{1}, 78);
+    EXPECT_THAT(cuts.cuts(), IsEmpty());
+}
+
 TEST(KeyCuts, KeyIsRememberedInItsNewestPartitions) {
     KeyCuts cuts;
     for (std::int32_t partition = 0; partition <= static_cast<std::int32_t>(KeyCuts::kPlacesMax); ++partition) {
-        cuts.add_before({partition}, Offset{1}, 77);
+        cuts.add_before({partition}, Offset{1}, 77, partition);
     }
     cuts.add_after({50}, Offset{0}, 77);
     ASSERT_EQ(cuts.cuts().size(), KeyCuts::kPlacesMax);

@@ -94,6 +94,7 @@ class EveryTimeCondition : public ConsumerWatchTest {
                    .is_writing = true,
                    .silent_from = TimestampMs{now_.value + 77'000}}};
         billing().committed[0] = Offset{100};
+        billing().committed[1] = Offset{50};
         // A member that crashes, and one that left: until the watch forgets it, the connection may be its own.
         for (int times = 0; times < 2; ++times) {
             watch_.on_offset_fetch("billing", {40}, true, {"crasher", "/10.0.0.4"}, kNew, kNoOffset, now_);

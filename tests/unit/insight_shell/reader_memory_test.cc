@@ -142,13 +142,26 @@ TEST(ReaderMemories, WatchATopicFromTheNoteOfItsGrowthOn) {
     const TopicId grown{{1}};
     const TopicId other{{2}};
     ReaderMemories memories;
-    memories.take({listed(grown), deleted("g"), growth(grown, 7, {{"g", "joined"}}), listed(grown), listed(other)}, kStart);
+    memories.take({.notes = {listed(grown), deleted("g"), growth(grown, 7, {{"g", "joined"}}), listed(grown), listed(other)}},
+                  kStart);
     ASSERT_EQ(memories.topics().size(), 1u);
     const ReaderMemory& memory = memories.topics().at(grown);
     EXPECT_EQ(memory.requests(), 2u) << "the growth, and what came after it";
     EXPECT_THAT(memory.joins().all(), ElementsAre(Pair("g", "joined")));
-    memories.take({deleted("g")}, kStart);
+    memories.take({.notes = {deleted("g")}}, kStart);
     EXPECT_EQ(memory.requests(), 3u) << "a deleted group is about every topic";
+}
+
+TEST(ReaderMemories, TakeDeliveriesInTheirPlaceAmongTheNotes) {
+    const TopicId grown{{1}};
+    ReaderMemories memories;
+    memories.take({.notes = {growth(grown), deleted("g")},
+                   .notes_before = 5,
+                   .deliveries = {{.topic = grown, .delivery = {}, .notes_before = 5},
+                                  {.topic = grown, .delivery = {}, .notes_before = 6},
+                                  {.topic = grown, .delivery = {}, .notes_before = 7}}},
+                  kStart);
+    EXPECT_EQ(memories.topics().at(grown).requests(), 4u) << "the first one came before the growth";
 }
 
 class NoConnections final : public ConnectionDirectory {
@@ -162,7 +175,7 @@ class NoConnections final : public ConnectionDirectory {
 TEST(ReaderMemories, ChangeByTimeWithTheFirstOfTheirTopics) {
     constexpr std::int64_t kLaterMs = 1000;
     ReaderMemories memories;
-    memories.take({growth(TopicId{{1}}), growth(TopicId{{2}})}, kStart);
+    memories.take({.notes = {growth(TopicId{{1}}), growth(TopicId{{2}})}}, kStart);
     EXPECT_EQ(memories.changes_at(), std::nullopt) << "not looked at yet";
     const Now now{.monotonic = kStart + kLaterMs, .wall = {kGrown.value + kLaterMs}};
     memories.topics().at(TopicId{{1}}).note_look({}, {}, now);

@@ -33,10 +33,40 @@ TEST(ReaderNotes, AreNoMoreThanTheirLimitExceptThoseAboutGrowths) {
         notes.leave(deletion());
     }
     notes.leave(growth());
-    const auto taken = notes.take();
-    ASSERT_EQ(taken.size(), ReaderNotes::kNotesMax + 1);
-    EXPECT_TRUE(taken.back().is_growth());
-    EXPECT_TRUE(notes.take().empty());
+    const ReaderNotes::Taken taken = notes.take();
+    ASSERT_EQ(taken.notes.size(), ReaderNotes::kNotesMax + 1);
+    EXPECT_TRUE(taken.notes.back().is_growth());
+    EXPECT_TRUE(notes.take().notes.empty());
+}
+
+TEST(ReaderNotes, OfOneAnswerShareItsNumberAndKnowTheirPlace) {
+    ReaderNotes notes;
+    notes.leave(deletion());
+    (void)notes.take();
+    notes.leave(deletion());
+    std::vector<DeliveryNote> answer(2);
+    notes.leave_answer(answer);
+    notes.leave(deletion());
+    notes.leave_answer(answer);
+    const ReaderNotes::Taken taken = notes.take();
+    EXPECT_EQ(taken.notes_before, 1U);
+    ASSERT_EQ(taken.deliveries.size(), 4U);
+    EXPECT_EQ(taken.deliveries[0].delivery.answer, taken.deliveries[1].delivery.answer);
+    EXPECT_LT(taken.deliveries[1].delivery.answer, taken.deliveries[2].delivery.answer);
+    EXPECT_EQ(taken.deliveries[0].notes_before, 2U);
+    EXPECT_EQ(taken.deliveries[2].notes_before, 3U);
+}
+
+TEST(ReaderNotes, OfDeliveriesAreNoMoreThanTheirLimitAndSayThatSomeWereLost) {
+    ReaderNotes notes;
+    std::vector<DeliveryNote> answer(ReaderNotes::kDeliveriesMax);
+    notes.leave_answer(answer);
+    EXPECT_FALSE(notes.take().has_lost_deliveries);
+    notes.leave_answer(answer);
+    notes.leave_answer(std::span(answer).first(1));
+    const ReaderNotes::Taken taken = notes.take();
+    EXPECT_EQ(taken.deliveries.size(), ReaderNotes::kDeliveriesMax);
+    EXPECT_TRUE(taken.has_lost_deliveries);
 }
 
 TEST(ReaderNotes, WakeTheObserverWhenTheFirstTopicGrowsAndNobodyAfterItStopped) {

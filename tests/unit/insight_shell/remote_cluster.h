@@ -76,6 +76,7 @@ class RemoteCluster final : public ObservedCluster {
         std::vector<OpenTransaction> open_transactions() const override { return {}; }
         std::unique_ptr<RecordFates> fates() const override { return std::make_unique<NoTransactions>(); }
         std::unique_ptr<RecordCounter> counter() const override { return std::make_unique<EveryOffset>(); }
+        std::unique_ptr<KeyedRecords> records(std::size_t) const override { return nullptr; }
         void find_positions(std::vector<GroupFacts>& groups) const override {
             for (GroupFacts& group : groups) {
                 group.positions = group.committed;

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "broker/insight/findings/finding.h"
+#include "broker/insight/readers/inversions.h"
+#include "broker/insight/readers/order_watch.h"
+#include "broker/insight/readers/reader_facts.h"
+
+namespace partita::insight {
+
+/// H06: what a group was handed in wrong order, and what it finished in wrong order. A key that both sources know counts once.
+/// Remembers the keys of examples, so that it reads them once.
+class OrderFindings {
+  public:
+    /// `handed`: by what the broker sent; `proven`: by commits. `has_left_out`: some proofs were not counted.
+    void find(const std::string& topic, const ReaderFacts& facts, const std::map<std::string, OrderWatch::Told>& handed,
+              const std::map<std::string, std::vector<Inversions::Proven>>& proven, bool has_left_out,
+              std::vector<Finding>& findings);
+
+  private:
+    struct Examples {
+        /// The number of keys when the examples were read.
+        std::size_t keys = 0;
+        std::vector<ExampleKey> keys_with_places;
+    };
+    const std::vector<ExampleKey>& examples_of(const std::string& group, const OrderWatch::Told& told, const ReaderFacts& facts);
+
+    std::map<std::string, Examples> examples_;
+};
+
+}  // namespace partita::insight

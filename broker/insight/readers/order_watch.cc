@@ -1,0 +1,413 @@
+#include "broker/insight/readers/order_watch.h"
+
+#include <algorithm>
+#include <iterator>
+#include <ranges>
+#include <utility>
+
+namespace partita::insight {
+namespace {
+
+GrowthCut cut_of(const EarlierExpansion& growth) {
+    return {.old_count = growth.old_count, .new_count = growth.new_count, .ends = growth.log_end_offsets};
+}
+
+/// By partition, where the group goes on; kNoOffset where it has committed nothing.
+std::vector<Offset> positions_in(const GroupFacts& group, std::int32_t partitions) {
+    std::vector<Offset> positions;
+    positions.reserve(static_cast<std::size_t>(partitions));
+    for (std::int32_t index = 0; index < partitions; ++index) {
+        positions.push_back(position_of(group, {index}).value_or(kNoOffset));
+    }
+    return positions;
+}
+
+}  // namespace
+
+void OrderWatch::set_growths(std::span<const EarlierExpansion> growths) {
+    for (std::size_t index = cuts_.size(); index < growths.size(); ++index) {
+        cuts_.push_back(cut_of(growths[index]));
+        growths_.push_back({.cut = cuts_.back()});
+    }
+    if (growths_.size() > kGrowthsMax) {
+        growths_.erase(growths_.begin(), growths_.end() - kGrowthsMax);
+    }
+}
+
+void OrderWatch::on_delivery(const Delivery& delivery) {
+    if (waiting_.size() == kWaitingMax) {
+        are_all_inexact_ = true;
+        return;
+    }
+    waiting_.emplace_back(delivery);
+}
+
+void OrderWatch::on_commit(std::string_view group, std::span<const Inversions::Commit> commits) {
+    const bool is_watched =
+        !waiting_.empty() || std::ranges::any_of(growths_, [&](const Growth& growth) { return growth.groups.contains(group); });
+    if (!is_watched) {
+        return;
+    }
+    if (waiting_.size() == kWaitingMax) {
+        are_all_inexact_ = true;
+        return;
+    }
+    waiting_.emplace_back(CommitNote{std::string(group), {commits.begin(), commits.end()}});
+}
+
+void OrderWatch::forget_group(const std::string& group) {
+    for (Growth& growth : growths_) {
+        growth.groups.erase(group);
+        growth.known_groups.erase(group);
+        growth.done_groups.erase(group);
+    }
+    positions_.erase(group);
+    inexact_groups_.erase(group);
+    std::erase_if(waiting_, [&](const Event& event) {
+        const auto* commit = std::get_if<CommitNote>(&event);
+        return commit != nullptr && commit->group == group;
+    });
+}
+
+void OrderWatch::settle(const ReaderFacts& facts, ReaderOwners& owners, std::optional<Positions> wanted, LookTime& time) {
+    wanted_moved_ = std::move(wanted);
+    families_ = facts.known_families;
+    if (facts.records == nullptr) {
+        waiting_.clear();
+        return;
+    }
+    if (!std::ranges::equal(log_starts_, facts.log_starts)) {
+        log_starts_.assign(facts.log_starts.begin(), facts.log_starts.end());
+        for (Growth& growth : growths_) {
+            for (auto& [group, order] : growth.groups) {
+                for (std::int32_t index = 0; index < growth.cut.old_count; ++index) {
+                    order.order.forget_before({index}, offset_at(log_starts_, {index}));
+                }
+            }
+        }
+    }
+    read_for_moved(facts);
+    note_reading_groups(owners);
+    const GroupIndex groups(facts.groups);
+    while (!waiting_.empty()) {
+        Event& event = waiting_.front();
+        if (const auto* delivery = std::get_if<Delivery>(&event)) {
+            if (apply(*delivery, facts, groups, owners, time) == Step::waits) {
+                is_reading_ = !facts.records->has_budget();
+                return;
+            }
+        } else {
+            apply(std::get<CommitNote>(event));
+        }
+        waiting_.pop_front();
+    }
+    end_watches();
+    remember_positions(facts);
+    is_reading_ = !facts.records->has_budget();
+}
+
+void OrderWatch::note_reading_groups(ReaderOwners& owners) {
+    for (Growth& growth : growths_) {
+        growth.reading_groups.clear();
+        growth.may_any_group_read = false;
+        for (const Event& event : waiting_) {
+            const auto* delivery = std::get_if<Delivery>(&event);
+            if (delivery == nullptr || !growth.cut.is_before(delivery->partition, delivery->from)) {
+                continue;
+            }
+            const ReaderOwner& owner = owners.of(delivery->connection);
+            growth.reading_groups.insert(owner.groups.begin(), owner.groups.end());
+            growth.may_any_group_read = growth.may_any_group_read || owner.may_change ||
+                                        (owner.kind == Attribution::Kind::one_of && owner.groups.empty());
+        }
+    }
+}
+
+OrderWatch::Step OrderWatch::apply(const Delivery& delivery, const ReaderFacts& facts, const GroupIndex& groups,
+                                   ReaderOwners& owners, LookTime& time) {
+    const ReaderOwner& owner = owners.of(delivery.connection);
+    // Members of one group may look alike. It is enough that the reader belongs to one of them.
+    const bool is_of_one_group = owner.groups.size() == 1;
+    const bool is_open = owner.may_change || (owner.kind == Attribution::Kind::one_of && !is_of_one_group);
+    if (is_open && !time.has_passed(delivery.time, kOwnerWaitMs)) {
+        return Step::waits;
+    }
+    if (owner.kind == Attribution::Kind::no_group) {
+        return Step::done;
+    }
+    if (!is_of_one_group) {
+        leave_out(owner.groups);
+        return Step::done;
+    }
+    const std::string& group = owner.groups.front();
+    return apply_to_group(delivery, group, groups.find(group), facts);
+}
+
+OrderWatch::Step OrderWatch::apply_to_group(const Delivery& delivery, const std::string& group, const GroupFacts* group_facts,
+                                            const ReaderFacts& facts) {
+    std::vector<std::pair<Growth*, GroupOrder*>> concerned;
+    for (std::size_t index = 0; index < growths_.size(); ++index) {
+        if (GroupOrder* order = order_of(index, group, group_facts, facts)) {
+            concerned.emplace_back(&growths_[index], order);
+        }
+    }
+    if (concerned.empty()) {
+        return Step::done;
+    }
+    if (!facts.records->has_budget()) {
+        return Step::waits;
+    }
+    const std::optional<Offset> to = facts.records->end_of_answer(delivery.partition, delivery.from, delivery.size_bytes);
+    if (!to) {
+        return Step::done;
+    }
+    for (const auto& [growth, order] : concerned) {
+        GrowthScan& scan = growth->scans[order->scan].scan;
+        if (!scan.read_before(*facts.records) || !scan.read_after(*facts.records, delivery.partition, *to)) {
+            return Step::waits;
+        }
+    }
+    for (const auto& [growth, order] : concerned) {
+        order->order.hand_out({.reader = delivery.connection.value,
+                               .answer = delivery.answer,
+                               .partition = delivery.partition,
+                               .from = delivery.from,
+                               .to = *to,
+                               .time = delivery.time},
+                              growth->scans[order->scan].scan.cuts());
+    }
+    return Step::done;
+}
+
+void OrderWatch::apply(const CommitNote& note) {
+    for (Growth& growth : growths_) {
+        const auto order = growth.groups.find(note.group);
+        if (order == growth.groups.end()) {
+            continue;
+        }
+        for (const Inversions::Commit& commit : note.commits) {
+            order->second.order.commit(commit.partition, commit.offset);
+        }
+    }
+}
+
+OrderWatch::GroupOrder* OrderWatch::order_of(std::size_t growth_index, const std::string& group, const GroupFacts* group_facts,
+                                             const ReaderFacts& facts) {
+    Growth& growth = growths_[growth_index];
+    if (const auto known = growth.groups.find(group); known != growth.groups.end()) {
+        return known->second.is_through ? nullptr : &known->second;
+    }
+    if (growth.done_groups.contains(group)) {
+        return nullptr;
+    }
+    if (was_done(growth, group, group_facts)) {
+        growth.done_groups.insert(group);
+        return nullptr;
+    }
+    if (growth.groups.size() == kGroupsMax) {
+        growth.has_left_out = true;
+        return nullptr;
+    }
+    if (growth.scans.empty()) {
+        add_scan(growth_index, {facts.log_starts.begin(), facts.log_starts.end()}, true);
+    }
+    std::size_t scan = 0;
+    if (!growth.scans[0].is_whole && !growth.known_groups.contains(group)) {
+        scan = 1;
+        if (growth.scans.size() == 1) {
+            add_scan(growth_index, {facts.log_starts.begin(), facts.log_starts.end()}, true);
+        }
+    }
+    GroupOrder& order = growth.groups[group];
+    order.scan = scan;
+    return &order;
+}
+
+bool OrderWatch::has_passed_all(const Growth& growth, const Positions& positions) const {
+    for (std::int32_t index = 0; index < growth.cut.old_count; ++index) {
+        const Offset end = growth.cut.end_of({index});
+        const Offset position =
+            static_cast<std::size_t>(index) < positions.size() ? positions[static_cast<std::size_t>(index)] : kNoOffset;
+        if (offset_at(log_starts_, {index}) < end && position < end) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool OrderWatch::was_done(const Growth& growth, const std::string& group, const GroupFacts* group_facts) const {
+    if (const auto known = positions_.find(group); known != positions_.end()) {
+        return has_passed_all(growth, known->second);
+    }
+    // The facts are newer than the deliveries that wait: these show whether the group has just read it all.
+    return group_facts != nullptr && !growth.may_any_group_read && !growth.reading_groups.contains(group) &&
+           has_passed_all(growth, positions_in(*group_facts, growth.cut.old_count));
+}
+
+OrderWatch::Scan& OrderWatch::add_scan(std::size_t growth_index, Positions from, bool is_whole) {
+    const std::size_t last = cuts_.size() - growths_.size() + growth_index;
+    return growths_[growth_index].scans.emplace_back(
+        Scan{.scan = GrowthScan(std::span(cuts_).first(last + 1), std::move(from), families_), .is_whole = is_whole});
+}
+
+void OrderWatch::leave_out(const std::vector<std::string>& groups) {
+    inexact_groups_.insert(groups.begin(), groups.end());
+    are_all_inexact_ = are_all_inexact_ || groups.empty();
+}
+
+void OrderWatch::remember_positions(const ReaderFacts& facts) {
+    positions_.clear();
+    const std::int32_t partitions = cuts_.empty() ? 0 : cuts_.back().old_count;
+    for (const GroupFacts& group : facts.groups) {
+        positions_.emplace(group.group_id, positions_in(group, partitions));
+    }
+}
+
+void OrderWatch::end_watches() {
+    for (Growth& growth : growths_) {
+        bool is_in_use = &growth == &growths_.back() && wanted_moved_;
+        for (auto& [group, order] : growth.groups) {
+            if (order.is_through) {
+                continue;
+            }
+            // What a group had committed at a look before all these deliveries, it was handed before them.
+            const auto known = positions_.find(group);
+            order.is_through = true;
+            for (std::int32_t index = 0; index < growth.cut.old_count; ++index) {
+                const PartitionIndex partition{index};
+                const Offset position = known != positions_.end() ? offset_at(known->second, partition) : kNoOffset;
+                if (position > Offset{0}) {
+                    order.order.reach(partition, position);
+                }
+                order.is_through = order.is_through && order.order.has_all(partition, offset_at(log_starts_, partition),
+                                                                           growth.cut.end_of(partition));
+            }
+            is_in_use = is_in_use || !order.is_through;
+        }
+        for (const Scan& scan : growth.scans) {
+            growth.has_left_out = growth.has_left_out || !scan.scan.is_complete() || scan.scan.cuts().sampling() > 1;
+        }
+        if (!is_in_use) {
+            growth.scans.clear();
+            growth.known_groups.clear();
+        }
+    }
+}
+
+void OrderWatch::read_for_moved(const ReaderFacts& facts) {
+    if (!wanted_moved_ || growths_.empty()) {
+        return;
+    }
+    Growth& growth = growths_.back();
+    const auto serves = [&](const Scan& scan) {
+        return scan.is_whole || std::ranges::all_of(std::views::iota(0, growth.cut.old_count), [&](std::int32_t index) {
+                   const Offset wanted = std::max(offset_at(*wanted_moved_, {index}), offset_at(facts.log_starts, {index}));
+                   return scan.scan.from({index}) <= std::min(wanted, growth.cut.end_of({index}));
+               });
+    };
+    auto scan = std::ranges::find_if(growth.scans, serves);
+    if (scan == growth.scans.end()) {
+        const bool is_first = growth.scans.empty();
+        Positions from;
+        bool is_whole = true;
+        for (std::int32_t index = 0; index < growth.cut.old_count; ++index) {
+            const Offset start = offset_at(facts.log_starts, {index});
+            from.push_back(is_first ? std::max(start, std::min(offset_at(*wanted_moved_, {index}), growth.cut.end_of({index})))
+                                    : start);
+            is_whole = is_whole && from.back() <= start;
+        }
+        if (is_first) {
+            for (const GroupFacts& group : facts.groups) {
+                const Positions positions = positions_in(group, growth.cut.old_count);
+                const bool is_served =
+                    std::ranges::equal(from, positions, [](Offset begin, Offset position) { return begin <= position; });
+                if (is_served) {
+                    growth.known_groups.insert(group.group_id);
+                }
+            }
+        }
+        add_scan(growths_.size() - 1, std::move(from), is_whole);
+        scan = std::prev(growth.scans.end());
+    }
+    // What it does not read now, it goes on with at the next look.
+    (void)scan->scan.read_before(*facts.records);
+}
+
+OrderWatch::Moved OrderWatch::moved_from(std::span<const Offset> positions) const {
+    Moved moved;
+    if (growths_.empty()) {
+        return moved;
+    }
+    const Growth& growth = growths_.back();
+    for (const Scan& scan : growth.scans) {
+        moved.has_no_keys = !scan.scan.do_keys_count();
+        std::int64_t records = 0;
+        bool is_known = true;
+        for (std::int32_t index = 0; index < growth.cut.old_count && is_known; ++index) {
+            const Offset position = offset_at(positions, {index});
+            const std::optional<std::int64_t> in_partition = scan.scan.moved_from({index}, position);
+            is_known = in_partition.has_value() &&
+                       (position >= scan.scan.from({index}) || scan.is_whole || position >= growth.cut.end_of({index}));
+            records += in_partition.value_or(0);
+        }
+        if (is_known) {
+            moved.records = records;
+            moved.is_exact = scan.scan.has_all_moved();
+            return moved;
+        }
+    }
+    return moved;
+}
+
+std::map<std::string, OrderWatch::Told> OrderWatch::told() const {
+    std::map<std::string, Told> all;
+    for (const Growth& growth : growths_) {
+        for (const auto& [group, order] : growth.groups) {
+            std::vector<WrongKey> wrong = order.order.wrong_keys();
+            const DeliveryOrder::Counts counts = order.order.counts();
+            if (wrong.empty() && counts.overlapping == 0) {
+                continue;
+            }
+            Told& told = all[group];
+            told.overlapping += counts.overlapping;
+            std::set<std::uint64_t> in_several;
+            std::set<std::uint64_t> certain;
+            for (const WrongKey& key : wrong) {
+                told.keys.insert(key.cut.key_hash);
+                if (key.is_processed) {
+                    told.processed.insert(key.cut.key_hash);
+                }
+                (key.is_in_one_answer ? told.in_one_answer : in_several).insert(key.cut.key_hash);
+                (key.is_in_two_members ? told.in_two_members : certain).insert(key.cut.key_hash);
+                told.readers.insert(key.later_reader);
+                told.readers.insert(key.earlier_reader);
+                told.first = told.first == kNoTimestamp ? key.earlier_time : std::min(told.first, key.earlier_time);
+                told.last = std::max(told.last, key.earlier_time);
+            }
+            for (const std::uint64_t key : in_several) {
+                told.in_one_answer.erase(key);
+            }
+            for (const std::uint64_t key : certain) {
+                told.in_two_members.erase(key);
+            }
+            told.given_back += counts.given_back;
+            told.is_exact =
+                told.is_exact && counts.is_exact && !growth.has_left_out && !are_all_inexact_ && !inexact_groups_.contains(group);
+            told.cuts.insert(told.cuts.end(), wrong.begin(), wrong.end());
+        }
+    }
+    return all;
+}
+
+void OrderWatch::add_groups_told(std::set<std::string>& groups) const {
+    for (const Growth& growth : growths_) {
+        for (const auto& [group, order] : growth.groups) {
+            groups.insert(group);
+        }
+    }
+    for (const auto& [group, positions] : positions_) {
+        groups.insert(group);
+    }
+}
+
+}  // namespace partita::insight
