@@ -76,6 +76,9 @@ class ConsumerWatch {
     /// The first moment after the last call of `findings` at which time alone can change what holds; null if it cannot.
     [[nodiscard]] std::optional<TimestampMs> next_change() const { return next_change_; }
 
+    /// See OrderWatch.
+    [[nodiscard]] std::vector<WrongKey> wrong_keys(std::string_view group) const { return order_.wrong_keys(group); }
+
     /// Groups with remembered state that must be forgotten when the group is deleted (see `forget_group`).
     [[nodiscard]] std::set<std::string> groups_told() const;
     /// The group was deleted: a later group of the same name is a new group.

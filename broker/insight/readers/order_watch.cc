@@ -399,6 +399,17 @@ std::map<std::string, OrderWatch::Told> OrderWatch::told() const {
     return all;
 }
 
+std::vector<WrongKey> OrderWatch::wrong_keys(std::string_view group) const {
+    std::vector<WrongKey> all;
+    for (const Growth& growth : growths_) {
+        if (const auto order = growth.groups.find(group); order != growth.groups.end()) {
+            const std::vector<WrongKey> wrong = order->second.order.wrong_keys();
+            all.insert(all.end(), wrong.begin(), wrong.end());
+        }
+    }
+    return all;
+}
+
 void OrderWatch::add_groups_told(std::set<std::string>& groups) const {
     for (const Growth& growth : growths_) {
         for (const auto& [group, order] : growth.groups) {

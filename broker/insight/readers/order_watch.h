@@ -100,6 +100,10 @@ class OrderWatch {
     /// `positions`: where the group goes on, by old partition of the last growth.
     [[nodiscard]] Moved moved_from(std::span<const Offset> positions) const;
 
+    /// The keys that the group was handed in wrong order, one for each cut: those of the oldest growth first. A cut keeps its place
+    /// while the older records exist.
+    [[nodiscard]] std::vector<WrongKey> wrong_keys(std::string_view group) const;
+
     void add_groups_told(std::set<std::string>& groups) const;
 
   private:

@@ -100,6 +100,25 @@ void ReaderObserver::settle(const ObservedTopics& topics, Now now) {
     note_looks(false);
 }
 
+ReaderObserver::WrongKeyPage ReaderObserver::wrong_keys(const ObservedTopic& topic, std::string_view group, std::size_t from,
+                                                        std::size_t most) {
+    std::vector<WrongKey> all;
+    {
+        const MutexLock lock(settle_mutex_);
+        const auto memory = memories_.topics().find(topic.ref().id);
+        if (memory != memories_.topics().end()) {
+            all = memory->second.readers().wrong_keys(group);
+        }
+    }
+    WrongKeyPage page{.keys = {}, .total = all.size()};
+    const std::unique_ptr<KeyedRecords> records = topic.records(std::numeric_limits<std::size_t>::max());
+    for (std::size_t index = from; index < all.size() && page.keys.size() < most; ++index) {
+        const KeyCut& cut = all[index].cut;
+        page.keys.push_back({records ? records->key_at(cut.from, cut.earlier) : std::nullopt, all[index]});
+    }
+    return page;
+}
+
 bool ReaderObserver::settle_round(const ObservedTopics& topics, Now now, std::int64_t budget_ns) {
     const MutexLock lock(settle_mutex_);
     const std::int64_t began_ns = sources_.clock.thread_processor_ns();
