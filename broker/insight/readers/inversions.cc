@@ -245,6 +245,7 @@ void Inversions::find(const std::string& topic, const ReaderFacts& facts, const 
             }
             ++finding.count;
             finding.add_example(proof->first.second, told.from, told.to);
+            finding.add_evidence(told.from, told.earlier);
         }
         if (finding.count == 0) {
             continue;
