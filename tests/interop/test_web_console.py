@@ -431,7 +431,8 @@ def test_a_growth_is_on_a_line_of_time_with_what_it_caused(browser, site, world)
 def test_lanes_of_a_growth(browser, site, world):
     address = module(browser, site, "timeline.js")
     finding = {"id": "H04", "title": "stale producer", "severity": "warn", "condition": "It is.", "subject": {"topic": "t", "client_id": "<b>"}}
-    log = {"expansions": [{"from": 2, "to": 4, "time_ms": 1000, "producer_switches": [{"client_id": "old", "address": "::1", "stale_records": 3, "time_ms": 5000}]}]}
+    log = {"expansions": [{"from": 2, "to": 4, "time_ms": 1000, "producer_switches": [{"client_id": "old", "address": "::1", "stale_records": 3, "time_ms": 5000},
+                                                                                       {"client_id": "new", "address": "::1", "stale_records": 0, "time_ms": 6000}]}]}
     events = [{"event": "opened", "time_ms": 2000, "opened_ms": 2000, "finding": finding}, {"event": "closed", "time_ms": 3000, "opened_ms": 2000, "finding": finding},
               {"event": "opened", "time_ms": 4000, "opened_ms": 4000, "finding": finding}]
     def drawn(open_now):
