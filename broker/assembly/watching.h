@@ -11,6 +11,7 @@
 #include "broker/insight/local/watched_topics.h"
 #include "broker/insight/shell/key_observer.h"
 #include "broker/insight/shell/ownership_observer.h"
+#include "broker/insight/shell/past_harm.h"
 #include "broker/insight/shell/reader_observer.h"
 #include "broker/logs/published_topics.h"
 #include "broker/runtime/catalog/own_changes.h"
@@ -34,9 +35,12 @@ struct Watching {
           request_notes(topics, keys.samples(), readers.reports()),
           histories(groups, other_owners),
           findings_topic(config, topics, findings, own_changes),
-          ownership_observer(cluster, histories, readers.reports().fenced_reads(), findings) {}
+          ownership_observer(cluster, histories, readers.reports().fenced_reads(), findings),
+          past_harm(cluster, findings, schedule) {}
 
     void start() {
+        // The history ends where this run's events begin.
+        past_harm.start(findings_topic.history());
         findings_topic.start();
         keys.start();
         readers.start();
@@ -44,6 +48,7 @@ struct Watching {
     void stop() {
         readers.stop();
         keys.stop();
+        past_harm.stop();
         findings_topic.stop();
     }
 
@@ -57,6 +62,7 @@ struct Watching {
     insight::LocalHistories histories;
     insight::FindingsTopic findings_topic;
     insight::OwnershipObserver ownership_observer;
+    insight::PastHarm past_harm;
 };
 
 }  // namespace partita::assembly

@@ -28,6 +28,8 @@ extern const Command kControlCommand;
 extern const Command kPlanCommand;
 /// Prints the findings of a running broker, and every change of them when it happens.
 extern const Command kWatchCommand;
+/// Lists the findings of a running broker, and marks harm as seen.
+extern const Command kFindingsCommand;
 /// Shows topics with their rates, groups with their lag, findings and clients of a running broker, redrawn periodically.
 extern const Command kTopCommand;
 /// Prints a shell's completion script.

@@ -39,7 +39,7 @@ struct WatchArguments {
 /// missing or of another type.
 std::string readable(const ordered_json& event) {
     const ordered_json& finding = event.at("finding");
-    const std::string kind = event.at("event");
+    const std::string kind = event.value("seen", false) ? "seen" : event.at("event").get<std::string>();
     std::string text = clock_time(event.at("time_ms")) + " " + kind + std::string(kind.size() < 8 ? 8 - kind.size() : 0, ' ') +
                        finding.at("severity").get<std::string>() + " " + finding.at("id").get<std::string>() + " " +
                        finding.at("subject").value("topic", "") + ": " + finding.at("condition").get<std::string>();

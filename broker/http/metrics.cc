@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <string>
@@ -48,6 +49,21 @@ std::string label_value(const std::string& text) {
         value += character;
     }
     return value;
+}
+
+/// Keys that groups read out of order (H06), by topic.
+std::map<std::string, std::uint64_t> keys_out_of_order(const insight::FindingsHub& findings) {
+    std::map<std::string, std::uint64_t> counts;
+    for (const insight::OpenFinding& open : findings.open()) {
+        if (open.finding.id != insight::HazardId::inversion_delivered) {
+            continue;
+        }
+        const auto keys = std::ranges::find(open.finding.numbers, "keys", &insight::FindingNumber::name);
+        if (keys != open.finding.numbers.end()) {
+            counts["topic=\"" + label_value(open.finding.subject.topic) + "\""] += static_cast<std::uint64_t>(keys->value);
+        }
+    }
+    return counts;
 }
 
 /// The metrics of authenticated principals; nothing if no listener authenticates.
@@ -143,6 +159,9 @@ std::string metrics_text(const runtime::Services& services, const runtime::Netwo
         }
     }
     if (with_names) {
+        text.gauges("partita_expansion_out_of_order_keys",
+                    "Keys that groups read out of order since a growth, by topic, as long as the finding H06 is open.",
+                    keys_out_of_order(services.insight.findings));
         add_principals(text, services.requests.principals());
     }
     text.gauge("process_resident_memory_bytes", "Resident memory of the broker.", resident_bytes());

@@ -24,6 +24,7 @@ constexpr std::array kOwnRoutes = {
     Route{{"health", "ready"}, serve_ready},
     Route{{"metrics"}, serve_metrics, Method::get, access::kDescribeCluster},
     Route{{"v1", "findings"}, serve_findings},
+    Route{{"v1", "findings", "seen"}, mark_findings_seen, Method::post},
     Route{{"v1", "events"}, serve_events},
     Route{{"v1", "broker"}, serve_broker, Method::get, access::kDescribeCluster},
     Route{{"v1", "broker", "configs"}, serve_broker_configs},

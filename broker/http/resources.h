@@ -92,8 +92,9 @@ void serve_plan(const Surroundings& surroundings, const ExchangePointer& exchang
 void serve_expansions(const Surroundings& surroundings, const ExchangePointer& exchange);
 /// /v1/topics/T/producers: the writers with their partitioners, and the known facts about the keys.
 void serve_producers(const Surroundings& surroundings, const ExchangePointer& exchange);
-// findings_resource.cc: the open findings about expansions, and every change of them.
+// findings_resource.cc: the findings about expansions, and every change of them.
 void serve_findings(const Surroundings& surroundings, const ExchangePointer& exchange);
+void mark_findings_seen(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_events(const Surroundings& surroundings, const ExchangePointer& exchange);
 // protection_resource.cc: the protection of a topic's growth, and the test controls.
 void serve_protection(const Surroundings& surroundings, const ExchangePointer& exchange);

@@ -81,18 +81,13 @@ Oracle::StaleWork Oracle::stale_work(std::size_t producer, int epoch) const {
     return work;
 }
 
-bool Oracle::is_a_group_behind(const std::map<int, std::int64_t>& last) const {
-    return std::ranges::any_of(diary_.groups, [&](const GroupDiary& group) {
-        return !group.is_deleted && std::ranges::any_of(last, [&](const auto& place) {
-            const auto committed = group.committed.find(place.first);
-            return committed != group.committed.end() && committed->second <= place.second &&
-                   diary_.partitions[static_cast<std::size_t>(place.first)].start <= place.second;
-        });
-    });
+bool Oracle::is_in_log(const std::map<int, std::int64_t>& last) const {
+    return std::ranges::any_of(
+        last, [&](const auto& place) { return diary_.partitions[static_cast<std::size_t>(place.first)].start <= place.second; });
 }
 
 // H04: records since the last growth that only an old count explains, from producers that have sent none since that only the new
-// count explains. Also such records of every growth and all producers, as long as a group is not beyond the last one.
+// count explains. Also such records of every growth and all producers, as long as the log holds the last one of a partition.
 void Oracle::stale_producers() {
     for (std::size_t producer = 0; producer < script_.producers.size(); ++producer) {
         const StaleWork work = stale_work(producer, diary_.epoch());
@@ -124,16 +119,16 @@ void Oracle::stale_leftovers(int epoch) {
             continue;
         }
         all.surely += work.surely;
-        if (is_a_group_behind(work.last_surely)) {
+        if (is_in_log(work.last_surely)) {
             due.insert(caller);
         }
     }
     for (const auto& [caller, work] : by_name) {
-        if (!is_a_group_behind(work.last)) {
+        if (!is_in_log(work.last)) {
             continue;
         }
         add("H04", to_string(caller), std::max<std::int64_t>(work.surely, 1), work.records, due.contains(caller),
-            "records by an old count, and a group that is not beyond them");
+            "records by an old count that are still there");
     }
 }
 

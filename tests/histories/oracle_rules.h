@@ -155,8 +155,8 @@ class Oracle {
         std::map<int, std::int64_t> last_surely;
     };
     [[nodiscard]] StaleWork stale_work(std::size_t producer, int epoch) const;
-    /// A group that commits in one of the partitions is not beyond that offset, which the log still has.
-    [[nodiscard]] bool is_a_group_behind(const std::map<int, std::int64_t>& last) const;
+    /// The log still has one of these records, each the last of its partition.
+    [[nodiscard]] bool is_in_log(const std::map<int, std::int64_t>& last) const;
     [[nodiscard]] bool has_sent(std::size_t producer) const;
     [[nodiscard]] bool has_switched(std::size_t producer, bool surely) const;
     void stale_leftovers(int epoch);

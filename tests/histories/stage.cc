@@ -21,6 +21,10 @@ std::vector<Told> parse(const std::string& body) {
     std::vector<Told> all;
     const auto answered = nlohmann::json::parse(body);
     for (const auto& finding : answered.at("findings")) {
+        // The oracle judged what the broker knew before a restart then.
+        if (finding.contains("restored")) {
+            continue;
+        }
         Told told{.id = finding.at("id"), .about = "", .count = finding.at("count"), .text = finding.at("condition")};
         const auto& subject = finding.at("subject");
         if (told.id == "H20" && told.text.find("it is one of ") != std::string::npos) {

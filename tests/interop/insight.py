@@ -20,10 +20,10 @@ def ask(broker, path, method="GET"):
         return json.load(answer)
 
 
-def finding(broker, topic, hazard, **subject):
+def finding(broker, topic, hazard, kind=None, **subject):
     """The open finding of that id about the topic, and about whatever else is named (group=...); or None."""
     for one in ask(broker, f"findings?topic={topic}")["findings"]:
-        if one["id"] == hazard and subject.items() <= one["subject"].items():
+        if one["id"] == hazard and kind in (None, one["kind"]) and subject.items() <= one["subject"].items():
             return one
     return None
 

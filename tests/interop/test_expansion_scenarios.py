@@ -69,7 +69,8 @@ def test_a_stale_producer_is_proven_to_the_record_until_it_learns(broker, unique
         stale = insight.wait_for(broker, topic, "H04", client_id=client_id)
         assert stale["count"] > 0 and stale["examples"]
         told(lambda event: event.get("partition", 0) >= 6, "the producer knows the new partitions")
-        insight.wait_until_closed(broker, topic, "H04")
+        insight.wait_until_closed(broker, topic, "H04", kind="danger")
+        assert insight.wait_for(broker, topic, "H04", kind="harm", client_id=client_id)["evidence"], "its records lie where they lie"
         written = max(event.get("acked", 0) for event in events.events)
         told(lambda event: event.get("acked", 0) >= written + 2 * len(KEYS), "every key was written once more")
         stopped = agent.call("stream_stop", name="s")

@@ -202,11 +202,12 @@ def test_what_a_stale_producer_wrote_is_told_until_it_is_read(broker, unique):
     assert told["count"] > 50
     stale.list_topics(topic, timeout=60)
     assert {partition for partition, _ in send(stale).values()} == {0, 1, 2, 3}, "it knows the count"
-    harness.wait_until(lambda: group in insight.wait_for(broker, topic, "H04", client_id=f"stale-{topic}")["condition"], 25,
+    harness.wait_until(lambda: group in insight.wait_for(broker, topic, "H04", kind="harm", client_id=f"stale-{topic}")["condition"], 25,
                        "it has switched, and what it wrote is still before the group")
     ends = [max(offset for partition, offset in old.values() if partition == index) + 1 for index in range(2)]
     consumer.commit(offsets=[confluent_kafka.TopicPartition(topic, index, ends[index]) for index in range(2)], asynchronous=False)
-    insight.wait_until_closed(broker, topic, "H04", client_id=f"stale-{topic}")
+    harness.wait_until(lambda: group not in insight.wait_for(broker, topic, "H04", kind="harm", client_id=f"stale-{topic}")["condition"], 25,
+                       "the group is beyond it; the harm stays")
     assert insight.finding(broker, topic, "H06", group=group), "what was read too late stays so"
     delete_group(broker, group)
     insight.wait_until_closed(broker, topic, "H06")

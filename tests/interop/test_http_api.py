@@ -201,6 +201,10 @@ def test_a_topic_that_grows(site, broker):
             return found
         harness.wait_until(shown, 60, lambda: "a finding about the topic")
         assert {one["subject"]["topic"] for one in found} == {"growing"}
+        assert {one["state"] for one in site.ask("findings", query="?topic=growing&state=all")["findings"]} <= {"open", "over"}
+        site.ask("findings", query="?state=closed", status=400)
+        assert site.ask("markSeen", {"topic": "growing", "id": "H06"})["seen"] == 0
+        site.ask("markSeen", {"id": "H99"}, status=400)
         # The stream begins with what is open.
         with urllib.request.urlopen(f"http://{site.address}/v1/events", timeout=60) as stream:
             event = json.loads(stream.readline())

@@ -239,7 +239,7 @@ def test_senders_with_keys_place_them_anew(world, name):
         # Until it looked again it went on by the old count, and that is over.
         stale = world.told("keys", name, "H04")[-1]
         assert stale["subject"]["client_id"] == f"keys-{name}-sender" and stale["count"] > 0
-        insight.wait_until_closed(world.broker, f"keys-{name}", "H04")
+        insight.wait_until_closed(world.broker, f"keys-{name}", "H04", kind="danger")
         growth, = insight.ask(world.broker, f"topics/keys-{name}/expansions")["expansions"]
         assert [switch["client_id"] for switch in growth["producer_switches"]] == [f"keys-{name}-sender"]
 

@@ -431,7 +431,8 @@ def test_a_growth_is_on_a_line_of_time_with_what_it_caused(browser, site, world)
 def test_lanes_of_a_growth(browser, site, world):
     address = module(browser, site, "timeline.js")
     finding = {"id": "H04", "title": "stale producer", "severity": "warn", "condition": "It is.", "subject": {"topic": "t", "client_id": "<b>"}}
-    log = {"expansions": [{"from": 2, "to": 4, "time_ms": 1000, "producer_switches": [{"client_id": "old", "address": "::1", "stale_records": 3, "time_ms": 5000}]}]}
+    log = {"expansions": [{"from": 2, "to": 4, "time_ms": 1000, "producer_switches": [{"client_id": "old", "address": "::1", "stale_records": 3, "time_ms": 5000},
+                                                                                       {"client_id": "new", "address": "::1", "stale_records": 0, "time_ms": 6000}]}]}
     events = [{"event": "opened", "time_ms": 2000, "opened_ms": 2000, "finding": finding}, {"event": "closed", "time_ms": 3000, "opened_ms": 2000, "finding": finding},
               {"event": "opened", "time_ms": 4000, "opened_ms": 4000, "finding": finding}]
     def drawn(open_now):
@@ -440,6 +441,22 @@ def test_lanes_of_a_growth(browser, site, world):
     assert drawn([{**finding, "opened_ms": 4000}]) == [("stale producer", 1000, 5000), ("H04 stale producer", 2000, 3000), ("H04 stale producer", 4000, None)]
     # Open, and nobody says so any more: the broker stopped meanwhile.
     assert drawn([])[2] == ("H04 stale producer", 4000, 4000)
+
+
+def test_harm_stays_until_it_is_marked_as_seen(browser, site, world):
+    browser.go(f"{site}#/findings")
+    address = module(browser, site, "api.js")
+    browser.go(f"{site}#/findings")
+    harm = {"id": "H06", "title": "records of a key were read out of order", "severity": "warn", "kind": "harm", "condition": "It was.", "subject": {"topic": "t", "group": "<b>"}}
+    event = {"event": "opened", "sequence": 1, "time_ms": 1000, "opened_ms": 1000, "finding": {**harm, "restored": True}}
+    browser.run(f"import({json.dumps(address)}).then(({{ live }}) => {{ live.take({json.dumps(event)}); "
+                f"live.take({json.dumps({**event, 'opened_ms': 2000, 'finding': harm})}); return 1; }})")
+    browser.wait("[...document.querySelectorAll('.finding button')].filter(one => one.textContent === 'Mark as seen').length >= 2", "both")
+    assert "before the broker's last start" in browser.text() and "Nothing is at risk" not in browser.text()
+    # This broker knows no such harm.
+    browser.click(".finding button", "Mark as seen")
+    browser.wait("document.getElementById('said').textContent.includes('H06 is over already')", "the answer")
+    assert browser.take_problems() == []
 
 
 def test_an_error_shows_by_itself_with_its_request(browser, site, world, broker):

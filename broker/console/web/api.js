@@ -52,7 +52,8 @@ export const remove = (where) => ask(where, { method: "DELETE" });
 const kEventsKept = 200;
 const kRetryMs = [500, 1000, 2000, 5000, 10000];
 
-const key = (finding) => JSON.stringify([finding.id, finding.subject]);
+// Harm from before a restart stands beside what was found anew about the same subject.
+const key = (event) => JSON.stringify([event.finding.id, event.finding.subject, event.opened_ms]);
 
 /** Open findings and the latest events, for all watchers. A tab that stays open for a million events keeps 200 of them. */
 export const live = {
@@ -82,8 +83,8 @@ export const live = {
   },
 
   take(event) {
-    if (event.event === "closed") this.open.delete(key(event.finding));
-    else this.open.set(key(event.finding), { ...event.finding, opened_ms: event.opened_ms });
+    if (event.event === "closed") this.open.delete(key(event));
+    else this.open.set(key(event), { ...event.finding, opened_ms: event.opened_ms });
     if (event.sequence > 0) {
       this.events.unshift(event);
       this.events.length = Math.min(this.events.length, kEventsKept);

@@ -76,9 +76,45 @@ function shares(plan) {
 }
 
 export const finding = (one, more) => h("article", { class: `finding ${one.severity}` }, h("header", {}, chip(one.id, kKindOf[one.severity]),
-  h("h3", {}, one.title), h("small", {}, kWordOf[one.severity])), h("p", {}, one.condition), one.advice ? h("p", { class: "advice" }, one.advice) : null,
+  h("h3", {}, one.title), h("small", {}, one.kind === "harm" ? "harm was done" : kWordOf[one.severity])), h("p", {}, one.condition), one.advice ? h("p", { class: "advice" }, one.advice) : null,
 one.examples && one.examples.length ? h("p", { class: "keys" }, "For example ", one.examples.slice(0, 5).map((example) => h("code", {},
   `${example.key ?? example.key_hex ?? example.key_hash}${example.from !== undefined && example.to !== undefined ? ` ${example.from} → ${example.to}` : ""}`))) : null, more);
+
+const about = (one, topic) => (one.subject.topic && one.subject.topic !== topic ? [h("a", { href: page("topics", one.subject.topic, "expansion") }, one.subject.topic), " "] : null);
+
+async function markSeen(one) {
+  const { topic, group, client_id } = one.subject;
+  const answer = await post(path("findings", "seen"), { id: one.id, topic, group, client_id, opened_ms: one.opened_ms });
+  say(answer.seen ? `${one.id} is marked as seen` : `${one.id} is over already`);
+}
+
+/** An open finding; `topic` is the one that the page is about, if any. */
+const openFinding = (one, topic) => finding(one, [h("small", {}, about(one, topic), `since ${date(one.opened_ms)}`, one.restored ? ", before the broker's last start" : ""),
+  one.kind === "harm" ? button("Mark as seen", () => markSeen(one).catch((error) => say(error.message)), "mini") : null]);
+
+const kOverMax = 50, kOverMs = 1000;
+const kEndOf = { over: "", seen: ", marked as seen", stopped: ", when the broker stopped" };
+
+/** The findings that are over, of one topic or all; `draw` is called when they changed. `list` is null until they are known. */
+function overFindings(topic, draw) {
+  const over = { list: null, asked: 0, told: null, timer: 0 };
+  over.look = () => {
+    const closed = live.events.find((event) => event.event === "closed");
+    const last = closed ? closed.sequence : 0;
+    if (over.told === last || over.timer) return;
+    if (Date.now() - over.asked < kOverMs) {
+      over.timer = setTimeout(() => { over.timer = 0; over.look(); }, kOverMs);
+      return;
+    }
+    over.told = last;
+    over.asked = Date.now();
+    get(path("findings"), { state: "over", topic }).then((answer) => { over.list = answer.findings; draw(); }, () => {});
+  };
+  over.card = () => (over.list && over.list.length ? card("Over", over.list.slice(0, kOverMax).map((one) => finding(one, h("small", {}, about(one, topic),
+    `${date(one.opened_ms)} to ${date(one.closed_ms)}${kEndOf[one.ended]}${one.largest_count > one.count ? `, at most ${count(one.largest_count)}` : ""}`))),
+  over.list.length > kOverMax ? note(`The last ${kOverMax} of ${count(over.list.length)}.`) : null) : null);
+  return over;
+}
 
 const kVerdicts = {
   safe: ["good", "Safe"], findings: ["warn", "Safe only with care"], blocked: ["bad", "Something would break"], unknown: ["warn", "Unknown"],
@@ -135,8 +171,8 @@ export async function expansion(place, [name], visit, query) {
     const [log, protection] = await Promise.all([get(path("topics", name, "expansions")), get(path("topics", name, "protection"))]);
     if (!input.value) input.value = log.partitions * 2;
     const { eventsOf, timeline } = await import("./timeline.js");
-    const told = log.expansions.length ? await eventsOf(name) : [];
-    drawTime = () => show(inTime, timeline(log, protection, [...told, ...live.events.filter((event) => event.finding.subject.topic === name).reverse()], mine(), Date.now()));
+    const earlier = log.expansions.length ? await eventsOf(name) : [];
+    drawTime = () => show(inTime, timeline(log, protection, [...earlier, ...live.events.filter((event) => event.finding.subject.topic === name).reverse()], mine(), Date.now()));
     drawTime();
     show(past, inTime, card("History", h("ol", { class: "timeline" }, [...log.expansions].reverse().map((one) => h("li", {}, h("time", {}, date(one.time_ms)),
       h("strong", {}, `${one.from} → ${one.to}`), one.requested_by && one.requested_by.client_id ? ` by ${one.requested_by.client_id}` : "", one.mode ? chip(one.mode, "quiet") : null,
@@ -146,14 +182,16 @@ export async function expansion(place, [name], visit, query) {
   const protectionView = (protection) => card("Protection", tiles(tile("Mode", protection.mode), tile("Fence", protection.fence ? protection.fence.window : "none",
     protection.fence && protection.fence.held_fetches ? `${count(protection.fence.held_fetches)} fetches wait` : ""), tile("Seeds", count(protection.seeds ? protection.seeds.length : 0), "expansions with seeded offsets")),
   protection.fence && protection.fence.waiting.length ? table("Groups that wait", [["Group", (one) => one.group, "wide"], ["Partition", (one) => one.partition, "number"], ["From offset", (one) => count(one.held_from_offset), "number"], ["For", (one) => `${count(Math.round(one.waiting_ms / 1000))} s`, "number"]], protection.fence.waiting) : null);
-  const about = h("div", {}), inTime = h("div", {});
+  const told = h("div", {}), inTime = h("div", {});
+  const over = overFindings(name, () => drawFindings());
   let drawTime = () => {};
   const mine = () => live.findings().filter((one) => one.subject.topic === name);
-  const findings = () => { drawFindings(); return about; };
+  const findings = () => { drawFindings(); return told; };
   function drawFindings() {
     const open = mine();
+    over.look();
     drawTime();
-    show(about, card("Open findings", open.length ? open.map((one) => finding(one, h("small", {}, `since ${date(one.opened_ms)}`))) : note("No finding is open for this topic.")));
+    show(told, card("Open findings", open.length ? open.map((one) => openFinding(one, name)) : note("No finding is open for this topic.")), over.card());
   }
   visit.watch(drawFindings);
   await history();
@@ -163,12 +201,15 @@ export async function expansion(place, [name], visit, query) {
 /** All findings as they open and close. */
 export function findings(place, parts, visit) {
   const body = h("div", { "aria-live": "polite" });
-  show(place, h("header", { class: "head" }, h("h1", {}, "Findings")), note("Problems of expanded topics that the broker can prove, live."), body);
+  show(place, h("header", { class: "head" }, h("h1", {}, "Findings")), note("Problems of expanded topics that the broker can prove, live: dangers while they last, and harm until its records are gone."), body);
+  const over = overFindings(undefined, () => draw());
+  // Nothing is at risk only if nothing was: what is over may have done harm, which somebody marked as seen.
+  const nothing = () => (!over.list ? note("No finding is open.") : over.list.length ? empty("No finding is open", `${plural(over.list.length, "finding is", "findings are")} over; see below.`)
+    : empty("Nothing is at risk", "Findings show here the moment the broker sees them: a producer that has not learned of new partitions, a group that skipped records, order that broke."));
   function draw() {
     const open = live.findings();
-    show(body, open.length ? h("section", { class: "card" }, open.map((one) => finding(one, h("small", {},
-      one.subject.topic ? h("a", { href: page("topics", one.subject.topic, "expansion") }, one.subject.topic) : null, ` since ${date(one.opened_ms)}`))))
-      : empty("Nothing is at risk", "Findings show here the moment the broker sees them: a producer that has not learned of new partitions, a group that skipped records, order that broke."),
+    over.look();
+    show(body, open.length ? h("section", { class: "card" }, open.map((one) => openFinding(one))) : nothing(), over.card(),
     live.events.length ? card("Since this page was opened", h("ol", { class: "timeline" }, live.events.map((event) => h("li", {}, h("time", {}, clock(event.time_ms)), chip(event.event, { opened: "warn", closed: "good" }[event.event] || "quiet"),
       h("strong", {}, `${event.finding.id} ${event.finding.title}`), h("small", {}, event.finding.condition))))) : null);
   }

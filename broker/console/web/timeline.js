@@ -45,7 +45,8 @@ export function lanes(log, protection, events, open) {
   const openNow = new Set(open.map((one) => JSON.stringify([one.id, one.subject.group, one.subject.client_id, one.subject.client_port, one.subject.partition, one.opened_ms])));
   for (const [key, lane] of findings) all.push(lane.to === null && !openNow.has(key) ? { ...lane, to: lane.from, about: `${lane.about ? `${lane.about}; ` : ""}the broker stopped meanwhile` } : lane);
   for (const growth of log.expansions) {
-    for (const producer of growth.producer_switches) {
+    // A producer without such a record was not stale: it began to write later, or knew the new count at once.
+    for (const producer of growth.producer_switches.filter((one) => one.stale_records > 0)) {
       all.push({ label: "stale producer", about: `${producer.client_id || "(no name)"} at ${producer.address}, ${plural(producer.stale_records, "record")} by the old count`, kind: "warn", from: growth.time_ms, to: producer.time_ms,
         said: `It placed keys by ${growth.from} partitions until then.` });
     }

@@ -12,6 +12,9 @@ std::string event_json(const FindingEvent& event, KeyStyle style) {
     if (event.is_displaced) {
         object["displaced"] = true;
     }
+    if (event.is_seen) {
+        object["seen"] = true;
+    }
     object["time_ms"] = event.time.value;
     object["opened_ms"] = event.opened.value;
     object["finding"] = finding_json(event.finding, style);
@@ -21,8 +24,20 @@ std::string event_json(const FindingEvent& event, KeyStyle style) {
 
 nlohmann::ordered_json open_finding_json(const OpenFinding& open, KeyStyle style) {
     nlohmann::ordered_json object = finding_json(open.finding, style);
+    object["state"] = "open";
     object["opened_ms"] = open.opened.value;
     object["changed_ms"] = open.changed.value;
+    object["largest_count"] = open.largest_count;
+    return object;
+}
+
+nlohmann::ordered_json ended_finding_json(const EndedFinding& ended, KeyStyle style) {
+    nlohmann::ordered_json object = finding_json(ended.finding, style);
+    object["state"] = "over";
+    object["opened_ms"] = ended.opened.value;
+    object["closed_ms"] = ended.closed.value;
+    object["largest_count"] = ended.largest_count;
+    object["ended"] = to_string(ended.how);
     return object;
 }
 

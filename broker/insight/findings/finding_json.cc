@@ -109,18 +109,25 @@ ordered_json finding_json(const Finding& finding, KeyStyle style) {
     object["id"] = to_string(finding.id);
     object["title"] = title_of(finding);
     object["severity"] = to_string(finding.severity);
+    object["kind"] = to_string(finding.kind);
     object["subject"] = subject_json(finding.subject);
     object["condition"] = finding.condition;
     object["count"] = finding.count;
     object["numbers"] = ordered_json::object();
     for (const FindingNumber& number : finding.numbers) {
-        object["numbers"][std::string(number.name)] = number.value;
+        object["numbers"][number.name] = number.value;
     }
     object["examples"] = ordered_json::array();
     for (const ExampleKey& example : finding.examples) {
         object["examples"].push_back(example_json(example, style));
     }
+    for (const RecordPlace& place : finding.evidence) {
+        object["evidence"].push_back({{"partition", place.partition.value}, {"offset", place.offset.value}});
+    }
     object["advice"] = finding.advice;
+    if (finding.is_restored) {
+        object["restored"] = true;
+    }
     return object;
 }
 

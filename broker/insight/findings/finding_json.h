@@ -9,11 +9,14 @@
 /// Findings as JSON: the same object on every channel (plan, HTTP, the events topic, WebSocket).
 ///
 ///     {"id": "H03", "title": "newer records will overtake a backlog", "severity": "block",
+///      "kind": "danger",                                       or "harm": see hazards.h
 ///      "subject": {"topic": "orders", "group": "billing"},     only what it is about
 ///      "condition": "...", "count": 1200,
 ///      "numbers": {"backlog_records": 1200},                   names are constant for one id
 ///      "examples": [{"key": "user-42", "from": 3, "to": 9}],   up to ten
-///      "advice": "..."}
+///      "evidence": [{"partition": 3, "offset": 811}],          only if it decides how long a harm lasts
+///      "advice": "...",
+///      "restored": true}                                       only if it is from before the broker's last start
 ///
 /// Later versions may add members; those above keep name, type and meaning.
 namespace partita::insight {

@@ -1,6 +1,8 @@
 #include "broker/insight/findings/findings_board.h"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -11,17 +13,14 @@
 namespace partita::insight {
 namespace {
 
-/// Id and subject as one text. Lengths stand before names, so that two names cannot read as one.
-std::string identity(const Finding& finding) {
-    const Subject& subject = finding.subject;
-    std::string text = to_string(finding.id);
-    for (const std::string* name : {&subject.topic, &subject.group, &subject.client_id, &subject.client_address}) {
-        text += "|" + std::to_string(name->size()) + ":" + *name;
+/// The least time between the last event of a finding, which told of it as `told`, and the next.
+std::int64_t update_interval_ms(const Finding& told, const Finding& finding) {
+    if (told == finding) {
+        return finding.kind == HazardKind::harm ? FindingsBoard::kHarmRepeatMs : std::numeric_limits<std::int64_t>::max();
     }
-    text += "|p" + (subject.partition ? std::to_string(subject.partition->value) : "");
-    text += "|i" + (subject.producer_id ? std::to_string(subject.producer_id->value) : "");
-    text += "|c" + (subject.client_port ? std::to_string(*subject.client_port) : "");
-    return text;
+    Finding other = told;
+    other.evidence = finding.evidence;
+    return other == finding ? FindingsBoard::kEvidenceIntervalMs : FindingsBoard::kUpdateIntervalMs;
 }
 
 }  // namespace
@@ -38,6 +37,18 @@ std::string_view to_string(FindingEvent::Kind kind) {
     return "";
 }
 
+std::string_view to_string(EndedFinding::How how) {
+    switch (how) {
+        case EndedFinding::How::over:
+            return "over";
+        case EndedFinding::How::seen:
+            return "seen";
+        case EndedFinding::How::stopped:
+            return "stopped";
+    }
+    return "";
+}
+
 void FindingsBoard::settle(std::string_view name, std::span<const Finding> current, TimestampMs now) {
     PARTITA_ASSERT(events_.size() <= kEventsMax, "somebody takes the events");
     auto place = sources_.find(name);
@@ -50,19 +61,58 @@ void FindingsBoard::settle(std::string_view name, std::span<const Finding> curre
     Source& source = place->second;
     source.refused = {};
     open_worst_first(source, settle_known(source, current, now), now);
-    if (source.findings.empty() && source.refused == SeverityCounts{}) {
+    if (source.is_empty()) {
         sources_.erase(place);
     }
     settle_overflow(now);
 }
 
+std::size_t FindingsBoard::mark_seen(FunctionRef<bool(const OpenFinding&)> which, TimestampMs now) {
+    std::size_t count = 0;
+    for (auto& [name, source] : sources_) {
+        for (auto held = source.findings.begin(); held != source.findings.end();) {
+            const OpenFinding& open = held->second.open;
+            if (open.finding.kind != HazardKind::harm || !which(open)) {
+                ++held;
+                continue;
+            }
+            end(open, EndedFinding::How::seen, now);
+            source.seen.insert_or_assign(held->first, open.finding.count);
+            held = source.findings.erase(held);
+            --open_count_;
+            ++count;
+        }
+    }
+    return count;
+}
+
+void FindingsBoard::restore(PastFindings past, TimestampMs now) {
+    // Findings may have ended since the start.
+    for (EndedFinding& ended :
+         std::exchange(ended_, {std::make_move_iterator(past.ended.begin()), std::make_move_iterator(past.ended.end())})) {
+        keep_ended(std::move(ended));
+    }
+    for (const OpenFinding& harm : past.harm) {
+        if (open_count_ >= kOpenMax) {
+            break;
+        }
+        const Finding& finding = harm.finding;
+        const auto [place, is_new] = sources_[past_source(harm.opened)].findings.try_emplace(
+            identity_of(finding), Held{.open = harm, .told = finding, .told_at = now});
+        if (is_new) {
+            ++open_count_;
+            emit(FindingEvent::Kind::opened, finding, harm.opened, now);
+        }
+    }
+}
+
 std::vector<FindingsBoard::Newcomer> FindingsBoard::settle_known(Source& source, std::span<const Finding> current,
                                                                  TimestampMs now) {
     std::vector<Newcomer> newcomers;
-    std::set<std::string> seen;
+    std::set<std::string> reported;
     for (const Finding& finding : current) {
-        std::string key = identity(finding);
-        if (!seen.insert(key).second) {
+        std::string key = identity_of(finding);
+        if (!reported.insert(key).second || is_still_seen(source, key, finding)) {
             continue;
         }
         if (const auto known = source.findings.find(key); known != source.findings.end()) {
@@ -72,15 +122,29 @@ std::vector<FindingsBoard::Newcomer> FindingsBoard::settle_known(Source& source,
         }
     }
     for (auto held = source.findings.begin(); held != source.findings.end();) {
-        if (seen.contains(held->first)) {
+        if (reported.contains(held->first)) {
             ++held;
             continue;
         }
-        emit(FindingEvent::Kind::closed, held->second.open.finding, held->second.open.opened, now);
+        end(held->second.open, EndedFinding::How::over, now);
         --open_count_;
         held = source.findings.erase(held);
     }
+    std::erase_if(source.seen, [&](const auto& one) { return !reported.contains(one.first); });
     return newcomers;
+}
+
+bool FindingsBoard::is_still_seen(Source& source, const std::string& key, const Finding& finding) {
+    const auto known = source.seen.find(key);
+    if (known == source.seen.end()) {
+        return false;
+    }
+    if (finding.count > known->second) {
+        source.seen.erase(known);
+        return false;
+    }
+    known->second = finding.count;
+    return true;
 }
 
 void FindingsBoard::open_worst_first(Source& source, std::vector<Newcomer> newcomers, TimestampMs now) {
@@ -98,7 +162,8 @@ void FindingsBoard::open_worst_first(Source& source, std::vector<Newcomer> newco
             }
         }
         ++open_count_;
-        source.findings.emplace(std::move(newcomer.key), Held{.open = {finding, now, now}, .told = finding, .told_at = now});
+        source.findings.emplace(std::move(newcomer.key),
+                                Held{.open = {finding, now, now, finding.count}, .told = finding, .told_at = now});
         emit(FindingEvent::Kind::opened, finding, now, now);
     }
 }
@@ -154,7 +219,7 @@ void FindingsBoard::settle_overflow(TimestampMs now) {
     const std::int64_t total = at(Severity::info) + at(Severity::warn) + at(Severity::block);
     if (total == 0) {
         if (overflow_) {
-            emit(FindingEvent::Kind::closed, overflow_->open.finding, overflow_->open.opened, now);
+            end(overflow_->open, EndedFinding::How::over, now);
             overflow_.reset();
         }
         return;
@@ -172,7 +237,7 @@ void FindingsBoard::settle_overflow(TimestampMs now) {
         update_finding(*overflow_, finding, now);
         return;
     }
-    overflow_ = Held{.open = {finding, now, now}, .told = finding, .told_at = now};
+    overflow_ = Held{.open = {finding, now, now, finding.count}, .told = finding, .told_at = now};
     emit(FindingEvent::Kind::opened, finding, now, now);
 }
 
@@ -200,14 +265,27 @@ void FindingsBoard::update_finding(Held& held, const Finding& finding, Timestamp
     if (held.open.finding != finding) {
         held.open.finding = finding;
         held.open.changed = now;
+        held.open.largest_count = std::max(held.open.largest_count, finding.count);
     }
     const bool is_worse = finding.severity > held.told.severity;
-    if (held.told == finding || (!is_worse && now.value - held.told_at.value < kUpdateIntervalMs)) {
+    if (!is_worse && now.value - held.told_at.value < update_interval_ms(held.told, finding)) {
         return;
     }
     held.told = finding;
     held.told_at = now;
     emit(FindingEvent::Kind::updated, finding, held.open.opened, now);
+}
+
+void FindingsBoard::end(const OpenFinding& open, EndedFinding::How how, TimestampMs now) {
+    emit(FindingEvent::Kind::closed, open.finding, open.opened, now).is_seen = how == EndedFinding::How::seen;
+    keep_ended({open.finding, open.opened, now, open.largest_count, how});
+}
+
+void FindingsBoard::keep_ended(EndedFinding ended) {
+    ended_.push_back(std::move(ended));
+    if (ended_.size() > kEndedMax) {
+        ended_.erase(std::ranges::min_element(ended_, {}, [](const EndedFinding& one) { return one.finding.severity; }));
+    }
 }
 
 FindingEvent& FindingsBoard::emit(FindingEvent::Kind kind, const Finding& finding, TimestampMs opened, TimestampMs now) {

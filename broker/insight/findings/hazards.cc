@@ -11,8 +11,10 @@ namespace {
 
 using enum Severity;
 using enum Evidence;
+using enum HazardKind;
 
-#define PARTITA_HAZARD_ROW(number, id, severity, evidence, title, advice) Hazard{HazardId::id, severity, evidence, title, advice},
+#define PARTITA_HAZARD_ROW(number, id, severity, evidence, kind, title, advice) \
+    Hazard{HazardId::id, severity, evidence, kind, title, advice},
 constexpr std::array kHazards = {
     PARTITA_EXPANSION_HAZARDS(PARTITA_HAZARD_ROW)  //
     PARTITA_GROUP_HAZARDS(PARTITA_HAZARD_ROW)      //
@@ -48,6 +50,16 @@ std::string_view to_string(Severity severity) {
             return "warn";
         case block:
             return "block";
+    }
+    return "?";
+}
+
+std::string_view to_string(HazardKind kind) {
+    switch (kind) {
+        case danger:
+            return "danger";
+        case harm:
+            return "harm";
     }
     return "?";
 }

@@ -23,6 +23,18 @@ enum class Severity : std::uint8_t {
 /// "info", "warn", "block".
 [[nodiscard]] std::string_view to_string(Severity severity);
 
+/// Whether a finding tells of the present or of the past.
+enum class HazardKind : std::uint8_t {
+    /// Something goes wrong, or soon may. The finding ends when that is over.
+    danger,
+    /// Something went wrong: records were skipped, read out of order, or written to the wrong place. That stays true. The finding
+    /// ends when the records are gone, when the group or the topic is, or when a person marks it as seen.
+    harm,
+};
+
+/// "danger", "harm".
+[[nodiscard]] std::string_view to_string(HazardKind kind);
+
 /// When the evidence exists.
 enum class Evidence : std::uint8_t {
     /// The evidence exists before the change: the log, the groups and arithmetic show it.
@@ -68,6 +80,8 @@ struct Hazard {
     /// The usual severity.
     Severity severity;
     Evidence evidence;
+    /// The usual kind.
+    HazardKind kind;
     std::string_view title;
     std::string_view advice;
 };

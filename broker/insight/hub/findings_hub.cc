@@ -10,7 +10,10 @@
 namespace partita::insight {
 namespace {
 
-std::string_view name_of(const FindingEvent& event) { return event.is_displaced ? "displaced" : to_string(event.kind); }
+std::string_view name_of(const FindingEvent& event) {
+    const bool is_back = event.finding.is_restored && event.kind == FindingEvent::Kind::opened;
+    return event.is_displaced ? "displaced" : event.is_seen ? "seen" : is_back ? "restored" : to_string(event.kind);
+}
 
 log::Level level_of(const FindingEvent& event) {
     const bool is_quiet = event.kind == FindingEvent::Kind::closed || event.finding.severity == Severity::info;
@@ -23,6 +26,7 @@ void log_event(const FindingEvent& event) {
                {{"finding", to_string(finding.id)},
                 {"event", name_of(event)},
                 {"severity", to_string(finding.severity)},
+                {"kind", to_string(finding.kind)},
                 {"topic", finding.subject.topic},
                 {"group", finding.subject.group},
                 {"client", finding.subject.client_id},
@@ -48,6 +52,7 @@ void log_together(std::span<const FindingEvent* const> events) {
                {{"finding", to_string(first.finding.id)},
                 {"event", name_of(first)},
                 {"severity", to_string(first.finding.severity)},
+                {"kind", to_string(first.finding.kind)},
                 {"topic", first.finding.subject.topic},
                 {"findings", events.size()},
                 {"of", names_of(events)}});
@@ -73,9 +78,25 @@ void FindingsHub::unsubscribe(SubscriptionId subscription) {
 }
 
 void FindingsHub::settle(std::string_view source, std::span<const Finding> current, TimestampMs now) {
-    // Held while subscribers get the events, so that all of them get the same order.
     const MutexLock lock(mutex_);
     board_.settle(source, current, now);
+    publish();
+}
+
+std::size_t FindingsHub::mark_seen(FunctionRef<bool(const OpenFinding&)> which, TimestampMs now) {
+    const MutexLock lock(mutex_);
+    const std::size_t count = board_.mark_seen(which, now);
+    publish();
+    return count;
+}
+
+void FindingsHub::restore(PastFindings past, TimestampMs now) {
+    const MutexLock lock(mutex_);
+    board_.restore(std::move(past), now);
+    publish();
+}
+
+void FindingsHub::publish() {
     const std::vector<FindingEvent> events = board_.take_events();
     log_events(events);
     for (const FindingEvent& event : events) {
@@ -113,6 +134,11 @@ void FindingsHub::log_events(std::span<const FindingEvent> events) {
 std::vector<OpenFinding> FindingsHub::open() const {
     const MutexLock lock(mutex_);
     return board_.open();
+}
+
+std::vector<EndedFinding> FindingsHub::ended() const {
+    const MutexLock lock(mutex_);
+    return board_.ended();
 }
 
 std::size_t FindingsHub::refused() const {

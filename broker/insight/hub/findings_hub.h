@@ -39,12 +39,21 @@ class FindingsHub {
 
     /// See FindingsBoard::settle. Callable from any thread, but not from within a subscriber.
     void settle(std::string_view source, std::span<const Finding> current, TimestampMs now);
+    /// See FindingsBoard::mark_seen.
+    std::size_t mark_seen(FunctionRef<bool(const OpenFinding&)> which, TimestampMs now);
+    /// See FindingsBoard::restore.
+    void restore(PastFindings past, TimestampMs now);
 
     /// All open findings, the worst first.
     [[nodiscard]] std::vector<OpenFinding> open() const;
+    /// The findings that are over, the last one first.
+    [[nodiscard]] std::vector<EndedFinding> ended() const;
     [[nodiscard]] std::size_t refused() const;
 
   private:
+    /// Hands the board's new events to the log and to all subscribers. The lock is held meanwhile, so that all of them get the
+    /// same order.
+    void publish() REQUIRES(mutex_);
     static void log_events(std::span<const FindingEvent> events);
 
     mutable Mutex mutex_{LockRank::findings_hub};

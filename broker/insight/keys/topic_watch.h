@@ -237,7 +237,7 @@ class TopicWatch {
     /// True if counts are complete: every record of the topic's life was looked at, and every key is kept.
     [[nodiscard]] bool has_seen_everything(const TopicFacts& facts) const;
     /// Sets count and numbers of a finding about `found` keys of the index.
-    void count_keys(Finding& finding, std::string_view name, std::int64_t found, bool is_exact) const;
+    void count_keys(Finding& finding, const char* name, std::int64_t found, bool is_exact) const;
 
     std::string name_;
     std::vector<TopicEpoch> epochs_;

@@ -24,9 +24,9 @@ bool is_in_log(const Placement& placement, std::span<const Offset> log_starts) {
 }
 
 /// Two partitions that hold records of the key from one epoch, the one that was used first in front; null if there are none.
-std::optional<std::pair<PartitionIndex, PartitionIndex>> pair_of_one_epoch(const IndexedKey& key,
-                                                                           std::span<const PastPlacement> past,
-                                                                           std::span<const Offset> log_starts) {
+std::optional<std::pair<PastPlacement, PastPlacement>> pair_of_one_epoch(const IndexedKey& key,
+                                                                         std::span<const PastPlacement> past,
+                                                                         std::span<const Offset> log_starts) {
     std::vector<PastPlacement> places(past.begin(), past.end());
     for (const KeyPlacement& placement : key.placements) {
         places.push_back({placement.epoch, placement.partition, placement.last});
@@ -37,7 +37,7 @@ std::optional<std::pair<PartitionIndex, PartitionIndex>> pair_of_one_epoch(const
             return other.epoch == first->epoch && other.partition != first->partition;
         });
         if (second != places.end()) {
-            return std::pair(first->partition, second->partition);
+            return std::pair(*first, *second);
         }
     }
     return std::nullopt;
@@ -102,7 +102,7 @@ bool TopicWatch::has_seen_everything(const TopicFacts& facts) const {
     return keys_.is_complete() && records_ == written;
 }
 
-void TopicWatch::count_keys(Finding& finding, std::string_view name, std::int64_t found, bool is_exact) const {
+void TopicWatch::count_keys(Finding& finding, const char* name, std::int64_t found, bool is_exact) const {
     finding.count = found * keys_.sampling();
     finding.numbers = {{name, found}, {"sampling", keys_.sampling()}, {"is_exact", is_exact ? 1 : 0}};
 }
@@ -278,7 +278,8 @@ void TopicWatch::find_scattered_keys(std::vector<Finding>& findings, const Topic
             continue;
         }
         ++found;
-        finding.add_example(key.key, pair->first, pair->second);
+        finding.add_example(key.key, pair->first.partition, pair->second.partition);
+        finding.add_evidence(pair->first.partition, pair->first.last);
     }
     if (found == 0) {
         return;
@@ -398,6 +399,7 @@ void TopicWatch::find_missed_tombstones(std::vector<Finding>& findings, const To
         if (missed != nullptr) {
             ++found;
             finding.add_example(key.key, missed->partition, deletion->partition);
+            finding.add_evidence(missed->partition, missed->last);
         }
     }
     if (found == 0) {

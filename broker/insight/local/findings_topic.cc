@@ -6,6 +6,7 @@
 
 #include "broker/config/log_setup.h"
 #include "broker/insight/findings/event_json.h"
+#include "broker/insight/local/event_history.h"
 #include "broker/logs/published_topics.h"
 #include "broker/logs/turn.h"
 #include "broker/runtime/catalog/catalog.h"
@@ -13,6 +14,12 @@
 #include "protocol/record_batch_builder.h"
 
 namespace partita::insight {
+
+std::unique_ptr<EventHistory> FindingsTopic::history() const {
+    const auto table = topics_.table();
+    const logs::TopicState* topic = config_->events_topic_enable ? table->find(kName) : nullptr;
+    return topic == nullptr ? nullptr : std::make_unique<TopicEventHistory>(topic->partitions.front());
+}
 
 void FindingsTopic::start() {
     subscription_ = findings_.subscribe([this](const FindingEvent& event) { on_event(event); });

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,8 @@ class OwnChanges;
 
 namespace partita::insight {
 
+class EventHistory;
+
 /// Writes every event of a finding to the topic `__partita_expansions`, as one record. The key is the topic that the finding is
 /// about; the value is the event as JSON (broker/insight/findings/event_json.h). It is an ordinary topic of one partition. The
 /// broker makes it for the first event about a topic that has grown, and then writes the earlier events, too. If a client deletes
@@ -30,6 +33,8 @@ namespace partita::insight {
 ///
 /// With `partita.events.topic.enable=false` the broker neither makes nor writes the topic, and events go only to the other
 /// channels.
+///
+/// A write is not synced, and comes a turn after its event: a killed broker loses the last events, a power failure more.
 class FindingsTopic {
   public:
     static constexpr std::string_view kName = "__partita_expansions";
@@ -43,6 +48,8 @@ class FindingsTopic {
                   runtime::OwnChanges& changes)
         : config_(config), topics_(topics), findings_(findings), changes_(changes) {}
 
+    /// The events that are in the topic now; null if it does not exist, or if it is not written any more.
+    [[nodiscard]] std::unique_ptr<EventHistory> history() const;
     /// Subscribes to events. The reactors exist already.
     void start();
     /// Unsubscribes. Waiting events are not written if the first reactor does not run any more.

@@ -238,6 +238,14 @@ std::vector<WrongKey> DeliveryOrder::wrong_keys() const {
     return wrong;
 }
 
+std::vector<KeyCut> DeliveryOrder::overlapping() const {
+    std::vector<KeyCut> cuts;
+    for (const auto& [index, cut] : overlapping_) {
+        cuts.push_back(cut);
+    }
+    return cuts;
+}
+
 bool DeliveryOrder::has_all(PartitionIndex partition, Offset from, Offset end) const {
     if (end <= from) {
         return true;

@@ -108,6 +108,8 @@ class DeliveryOrder {
     [[nodiscard]] Counts counts() const;
     /// The cuts that count as handed out in wrong order, in the order in which `KeyCuts` found them.
     [[nodiscard]] std::vector<WrongKey> wrong_keys() const;
+    /// The cuts of keys that were handed out in the right order, but were in two members.
+    [[nodiscard]] std::vector<KeyCut> overlapping() const;
     /// True if the group was handed everything in `[from, end)` of the partition, or began behind it.
     [[nodiscard]] bool has_all(PartitionIndex partition, Offset from, Offset end) const;
 

@@ -63,6 +63,7 @@ void first_records(const PlanView& view, const GroupFacts& group, std::vector<Fi
                                        "skips records written there before it looks, with none it stops");
     // The plan cannot see what clients have configured, so this is a risk and not a proof.
     finding.severity = warn;
+    finding.kind = HazardKind::danger;
     findings.push_back(std::move(finding));
 }
 

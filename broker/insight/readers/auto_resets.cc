@@ -473,7 +473,7 @@ void AutoResets::find_skips(const std::string& topic, const ReaderFacts& facts, 
     struct Lost {
         RecordCount records;
         RecordCount by_time;
-        std::int64_t partitions = 0;
+        std::vector<RecordPlace> last;
         const SkipTable::Skip* example = nullptr;
     };
     std::map<std::string, Lost> by_group;
@@ -492,13 +492,14 @@ void AutoResets::find_skips(const std::string& topic, const ReaderFacts& facts, 
         if (skip.way == ResetWay::by_time) {
             lost.by_time += records;
         }
-        ++lost.partitions;
+        lost.last.push_back({partition, Offset{skip.from.value - 1}});
         lost.example = &skip;
     }
     for (const auto& [group, lost] : by_group) {
+        const auto partitions = static_cast<std::int64_t>(lost.last.size());
         Finding finding = make_finding(
             HazardId::latest_loses_first_records, {.topic = topic, .group = group, .client_id = lost.example->client.client_id},
-            "group " + group + " never read " + the_first(lost.records) + " of " + counted(lost.partitions, "new partition") +
+            "group " + group + " never read " + the_first(lost.records) + " of " + counted(partitions, "new partition") +
                 ": it had no committed offset there and began " +
                 (lost.by_time.records == 0      ? "at the end"
                  : lost.by_time == lost.records ? "at a requested time, as auto.offset.reset=by_duration does"
@@ -510,7 +511,10 @@ void AutoResets::find_skips(const std::string& topic, const ReaderFacts& facts, 
         if (lost.by_time == lost.records) {
             finding.severity = Severity::warn;
         }
-        finding.numbers = numbers_of(lost.records, lost.partitions);
+        finding.numbers = numbers_of(lost.records, partitions);
+        for (const RecordPlace& place : lost.last) {
+            finding.add_evidence(place.partition, place.offset);
+        }
         findings.push_back(std::move(finding));
     }
     find_ambiguous_skips(topic, facts, findings);
@@ -560,6 +564,9 @@ void AutoResets::find_ambiguous_skips(const std::string& topic, const ReaderFact
         finding.advice =
             "Give each application its own client.id; on the broker's machine, let the broker see which process owns a socket.";
         finding.numbers = numbers_of(records, partitions);
+        for (const auto& [partition, skipped_to] : lost.skipped_to) {
+            finding.add_evidence(partition, Offset{skipped_to.value - 1});
+        }
         findings.push_back(std::move(finding));
     }
 }

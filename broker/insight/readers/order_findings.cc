@@ -33,6 +33,7 @@ Finding by_commits(const std::string& topic, const std::string& group, const std
     finding.numbers = {{"keys", keys}, {"processed_keys", keys}, {"is_exact", has_left_out ? 0 : 1}};
     for (const Inversions::Proven& each : proven) {
         finding.add_example(each.key, each.from, each.to);
+        finding.add_evidence(each.from, each.earlier);
     }
     return finding;
 }
@@ -130,6 +131,9 @@ void OrderFindings::find(const std::string& topic, const ReaderFacts& facts,
                            {"first_ms", told.first.value},
                            {"last_ms", told.last.value},
                            {"is_exact", is_exact ? 1 : 0}};
+        for (const auto& [partition, offset] : told.last_earlier) {
+            finding.add_evidence(partition, offset);
+        }
         finding.examples = examples_of(group, told, facts);
         findings.push_back(std::move(finding));
     }

@@ -393,6 +393,12 @@ std::map<std::string, OrderWatch::Told> OrderWatch::told() const {
             told.given_back += counts.given_back;
             told.is_exact =
                 told.is_exact && counts.is_exact && !growth.has_left_out && !are_all_inexact_ && !inexact_groups_.contains(group);
+            const auto note_earlier = [&](const KeyCut& cut) {
+                Offset& last = told.last_earlier.try_emplace(cut.from, cut.earlier).first->second;
+                last = std::max(last, cut.earlier);
+            };
+            std::ranges::for_each(wrong, note_earlier, &WrongKey::cut);
+            std::ranges::for_each(order.order.overlapping(), note_earlier);
             told.cuts.insert(told.cuts.end(), wrong.begin(), wrong.end());
         }
     }

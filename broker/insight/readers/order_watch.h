@@ -83,6 +83,8 @@ class OrderWatch {
         TimestampMs first = kNoTimestamp;
         TimestampMs last = kNoTimestamp;
         bool is_exact = true;
+        /// By partition, the last of the older records.
+        std::map<PartitionIndex, Offset> last_earlier;
         /// One cut per key and pair of partitions, oldest growth first.
         std::vector<WrongKey> cuts;
     };

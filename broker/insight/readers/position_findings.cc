@@ -119,6 +119,11 @@ void find_stale_leftovers(const std::string& topic, const ReaderFacts& facts, Lo
             (void)time.has_passed(writer.silent_from, 0);
             continue;
         }
+        const bool is_in_log = std::ranges::any_of(
+            writer.last, [&](const auto& place) { return offset_at(facts.log_starts, place.first) <= place.second; });
+        if (!is_in_log) {
+            continue;
+        }
         std::int64_t groups = 0;
         std::string names;
         for (const GroupFacts& group : facts.groups) {
@@ -134,21 +139,24 @@ void find_stale_leftovers(const std::string& topic, const ReaderFacts& facts, Lo
                 names += (names.empty() ? "" : ", ") + group.group_id;
             }
         }
-        if (groups == 0) {
-            continue;
-        }
         if (static_cast<std::size_t>(groups) > kGroupsNamedMax) {
             names += " and " + std::to_string(groups - static_cast<std::int64_t>(kGroupsNamedMax)) + " more";
         }
-        Finding finding =
-            make_finding(HazardId::stale_producer,
-                         {.topic = topic, .client_id = writer.client.client_id, .client_address = writer.client.address},
-                         writer.client.client_id + " (" + writer.client.address + ") placed keys as before the topic grew from " +
-                             std::to_string(writer.old_count) + " to " + std::to_string(writer.new_count) + " partitions until " +
-                             std::to_string(writer.last_after_ms / 1000) +
-                             " s after it: " + counted(writer.records, "record proves", "records prove") + " it, and " +
-                             counted(groups, "group has", "groups have") + " not read all of them yet (" + names + ")",
-                         writer.records);
+        Finding finding = make_finding(
+            HazardId::stale_producer,
+            {.topic = topic, .client_id = writer.client.client_id, .client_address = writer.client.address},
+            writer.client.client_id + " (" + writer.client.address + ") placed keys as before the topic grew from " +
+                std::to_string(writer.old_count) + " to " + std::to_string(writer.new_count) + " partitions until " +
+                std::to_string(writer.last_after_ms / 1000) +
+                " s after it: " + counted(writer.records, "record proves", "records prove") + " it" +
+                (groups == 0
+                     ? ""
+                     : ", and " + counted(groups, "group has", "groups have") + " not read all of them yet (" + names + ")"),
+            writer.records);
+        finding.kind = HazardKind::harm;
+        for (const auto& [partition, last] : writer.last) {
+            finding.add_evidence(partition, last);
+        }
         finding.numbers = {{"stale_records", writer.records},
                            {"last_proof_after_ms", writer.last_after_ms},
                            {"old_count", writer.old_count},

@@ -47,9 +47,9 @@ struct UnreadOfGrowth {
 void find_backlogs(const std::string& topic, const ReaderFacts& facts, const std::vector<UnreadOfGrowth>& unread,
                    const OrderWatch& order, std::vector<Finding>& findings);
 
-/// H04 of producers that have switched or are gone: some group has not read the records that these producers placed by the old
-/// count. Until a group has read such a record, it may get newer ones of the same key first. Ends when every group that commits
-/// there has passed these records, or when the records are gone.
+/// H04 of producers that have switched or are gone: the records that these producers placed by the old count lie in the wrong
+/// partitions. That is harm, which ends when the records are gone. Until a group has read such a record, it may get newer ones of
+/// the same key first, so the finding names the groups that commit there and have not passed these records.
 void find_stale_leftovers(const std::string& topic, const ReaderFacts& facts, LookTime& time, std::vector<Finding>& findings);
 
 /// H30: an offset that the expansion gave to a group still stands. Ends when the group has committed over all such offsets, or

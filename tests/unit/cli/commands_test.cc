@@ -283,6 +283,13 @@ TEST_F(CommandsTest, WatchingEndsBrokenWhenTheBrokerEndsIt) {
     EXPECT_THAT(ran.errors, HasSubstr("the broker ended the event stream"));
 }
 
+TEST_F(CommandsTest, WatchingTellsWhatWasMarkedAsSeenFromWhatIsOver) {
+    const std::string event = R"({"event":"closed","seen":true,"time_ms":0,"finding":{"id":"H06","severity":"warn",)"
+                              R"("subject":{"topic":"t"},"condition":"c","advice":"a"}})";
+    AnsweringServer server(AnsweringServer::http("200 OK", event + "\n"));
+    EXPECT_THAT(run({"watch", "--http", server.address()}).output, HasSubstr("seen    warn H06 t: c\n"));
+}
+
 TEST_F(CommandsTest, WatchingSaysWhoseFindingsTheyAre) {
     AnsweringServer server("HTTP/1.1 200 OK\r\nPartita-Broker: node=1; data=/d\r\nContent-Length: 0\r\n\r\n");
     const Ran ran = run({"watch", "--json", "--http", server.address()});
@@ -295,6 +302,56 @@ TEST_F(CommandsTest, EventsOfOtherTopicsAreLeftOut) {
                               R"("condition":"c","advice":"a"}})";
     AnsweringServer server(AnsweringServer::http("200 OK", event + "\n"));
     EXPECT_EQ(run({"watch", "--topic", "u", "--json", "--http", server.address()}).output, "");
+}
+
+constexpr const char* kHarmFound =
+    R"({"id":"H06","severity":"warn","kind":"harm","subject":{"topic":"t","group":"g"},"condition":"c","advice":"a",)"
+    R"("state":"open","opened_ms":0,"restored":true})";
+constexpr const char* kDangerPast =
+    R"({"id":"H03","severity":"block","kind":"danger","subject":{"topic":"t"},"condition":"d","advice":"b",)"
+    R"("state":"over","opened_ms":0,"closed_ms":1000,"ended":"stopped"})";
+
+std::string findings_answer(const std::string& findings) {
+    return AnsweringServer::http("200 OK", R"({"findings":[)" + findings + "]}");
+}
+
+TEST_F(CommandsTest, FindingsAreListedWithWhatIsOverOnRequest) {
+    AnsweringServer server(findings_answer(std::string(kHarmFound) + "," + kDangerPast));
+    const Ran ran = run({"findings", "--topic", "t", "--all", "--http", server.address()});
+    EXPECT_EQ(ran.exit_code, kExitDone);
+    EXPECT_THAT(ran.output, HasSubstr("H06 warn harm t: c\n    open since 19"));
+    EXPECT_THAT(ran.output, HasSubstr(", before the broker's last start\n    a\n"));
+    EXPECT_THAT(ran.output, HasSubstr("H03 block danger t: d\n"));
+    EXPECT_THAT(ran.output, HasSubstr(", when the broker stopped\n    b\n"));
+    EXPECT_EQ(server.request(), "GET /v1/findings?state=all&topic=t HTTP/1.1");
+}
+
+TEST_F(CommandsTest, FindingsAreChosenByIdAndGroup) {
+    const std::string both = std::string(kHarmFound) + "," + kDangerPast;
+    AnsweringServer by_group(findings_answer(both));
+    EXPECT_THAT(run({"findings", "--group", "g", "--json", "--http", by_group.address()}).output, Not(HasSubstr("H03")));
+    AnsweringServer by_id(findings_answer(both));
+    EXPECT_EQ(run({"findings", "--id", "H20", "--http", by_id.address()}).output, "no open findings\n");
+}
+
+TEST_F(CommandsTest, HarmIsMarkedAsSeen) {
+    AnsweringServer server(AnsweringServer::http("200 OK", R"({"seen":1})"));
+    const Ran ran = run({"findings", "--seen", "--topic", "t", "--http", server.address()});
+    EXPECT_EQ(ran.exit_code, kExitDone);
+    EXPECT_EQ(ran.output, "marked 1 finding as seen\n");
+    EXPECT_EQ(server.request(), "POST /v1/findings/seen HTTP/1.1");
+}
+
+TEST_F(CommandsTest, FindingsThatTheBrokerRefusesOrThatAreNoneAreAFailure) {
+    AnsweringServer refusing(AnsweringServer::http("403 Forbidden", R"({"error":"User:a lacks ALTER TOPIC on t"})"));
+    const Ran refused = run({"findings", "--seen", "--http", refusing.address()});
+    EXPECT_EQ(refused.exit_code, kExitUsage);
+    EXPECT_THAT(refused.errors, HasSubstr("lacks ALTER TOPIC on t"));
+    AnsweringServer strange(AnsweringServer::http("200 OK", "{}"));
+    const Ran ran = run({"findings", "--http", strange.address()});
+    EXPECT_EQ(ran.exit_code, kExitBroken);
+    EXPECT_THAT(ran.errors, HasSubstr("gave an unknown answer"));
+    EXPECT_EQ(run({"findings", "--seen", "--all"}).exit_code, kExitUsage);
 }
 
 TEST_F(CommandsTest, AGroupsPartitionsAreWatchedUntilTheBrokerEnds) {

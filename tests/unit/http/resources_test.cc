@@ -14,6 +14,8 @@
 
 #include "broker/console/console_files.h"
 #include "broker/http/addition.h"
+#include "broker/http/metrics.h"
+#include "broker/insight/hub/findings_hub.h"
 #include "tests/support/tests_directory.h"
 #include "tests/unit/http/resources_fixture.h"
 
@@ -43,6 +45,75 @@ TEST_F(NeedfulResources, AreRefusedToWhoMayNothingWithWhatIsMissingAndNothingEls
         {Method::post, "/v1/topics/t/visibility", access::kAlterTopicConfigs},
     };
     expect_needs(kAsked);
+}
+
+/// Harm and a danger of the topic, as their source tells them.
+std::vector<insight::Finding> harm_and_danger() {
+    std::vector<insight::Finding> findings{
+        insight::make_finding(insight::HazardId::inversion_delivered, {.topic = "t", .group = "billing"}, "it was", 3),
+        insight::make_finding(insight::HazardId::backlog_inversion, {.topic = "t", .group = "billing"}, "it is", 7)};
+    findings[0].numbers = {{"keys", 3}};
+    return findings;
+}
+
+std::vector<std::string> ids_in(const json& object) {
+    std::vector<std::string> ids;
+    for (const json& finding : object.at("findings")) {
+        ids.push_back(finding.at("id").get<std::string>() + " " + finding.at("state").get<std::string>());
+    }
+    return ids;
+}
+
+TEST_F(Resources, FindingsAreToldByTheirState) {
+    insight::FindingsHub& hub = broker_->services().insight.findings;
+    const std::vector<insight::Finding> both = harm_and_danger();
+    hub.settle("a test", both, {1000});
+    hub.settle("a test", std::span(both).first(1), {2000});
+    EXPECT_THAT(ids_in(told("/v1/findings")), ElementsAre("H06 open"));
+    EXPECT_THAT(ids_in(told("/v1/findings?state=over")), ElementsAre("H03 over"));
+    const json all = told("/v1/findings?state=all&topic=t");
+    EXPECT_THAT(ids_in(all), ElementsAre("H06 open", "H03 over"));
+    EXPECT_EQ(all.at("findings")[0].at("kind"), "harm");
+    const json& over = all.at("findings")[1];
+    EXPECT_EQ(over.at("kind"), "danger");
+    EXPECT_EQ(over.at("opened_ms"), 1000);
+    EXPECT_EQ(over.at("closed_ms"), 2000);
+    EXPECT_EQ(over.at("largest_count"), 7);
+    EXPECT_EQ(over.at("ended"), "over");
+    EXPECT_THAT(ids_in(told("/v1/findings?state=all&topic=u")), ElementsAre());
+    EXPECT_EQ(ask(Method::get, "/v1/findings?state=closed")->status, Status::bad_request);
+}
+
+TEST_F(Resources, HarmIsMarkedAsSeenByWhoMayAlterItsTopic) {
+    insight::FindingsHub& hub = broker_->services().insight.findings;
+    hub.settle("a test", harm_and_danger(), {1000});
+    rules_.allowed = access::kDescribeTopic;
+    rules_.allowed_name = "t";
+    EXPECT_EQ(change("/v1/findings/seen", "{}")->body, "{\"error\":\"User:ANONYMOUS lacks ALTER TOPIC on t\"}\n");
+    rules_.allowed_name = "u";
+    EXPECT_EQ(json::parse(change("/v1/findings/seen", "{}")->body).at("seen"), 0) << "who may not hear of it";
+    rules_.allows_all = true;
+    for (const char* other : {R"({"id":"H20"})", R"({"topic":"u"})", R"({"group":"audit"})", R"({"client_id":"web"})",
+                              R"({"opened_ms":1001})", R"({"id":"H03"})"}) {
+        EXPECT_EQ(json::parse(change("/v1/findings/seen", other)->body).at("seen"), 0) << other;
+    }
+    const auto seen = change("/v1/findings/seen", R"({"id":"H06","topic":"t","group":"billing","opened_ms":1000})");
+    EXPECT_EQ(json::parse(seen->body).at("seen"), 1);
+    EXPECT_THAT(ids_in(told("/v1/findings?state=all")), ElementsAre("H03 open", "H06 over"));
+    for (const char* bad : {R"({"id":"H99"})", R"({"id":6})", R"({"all":true})", "[]"}) {
+        EXPECT_EQ(change("/v1/findings/seen", bad)->status, Status::bad_request) << bad;
+    }
+}
+
+TEST_F(Resources, AMetricCountsKeysOutOfOrderByTopic) {
+    std::vector<insight::Finding> findings = harm_and_danger();
+    findings.push_back(findings[0]);
+    findings.back().subject.group = "audit";
+    broker_->services().insight.findings.settle("a test", findings, {1000});
+    EXPECT_THAT(metrics_text(broker_->services(), network_, true),
+                ::testing::HasSubstr("partita_expansion_out_of_order_keys{topic=\"t\"} 6\n"));
+    EXPECT_THAT(metrics_text(broker_->services(), network_, false), ::testing::Not(::testing::HasSubstr("topic=\"t\"")))
+        << "names need the token";
 }
 
 TEST_F(Resources, ATopicThatTheCallerMayNotKnowIsNoMoreThanOneThatIsNotThere) {
@@ -161,7 +232,7 @@ TEST_F(Resources, PageAboutThemNamesEachPath) {
         EXPECT_NE(page.find("| `" + path + "` |"), std::string::npos) << path;
         ++rows;
     }
-    constexpr std::size_t kOwnRoutes = 36;
+    constexpr std::size_t kOwnRoutes = 37;
     std::size_t added = 0;
     for (const Addition* addition : additions()) {
         added += addition->routes.size();

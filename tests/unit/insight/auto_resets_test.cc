@@ -54,6 +54,8 @@ TEST_F(AutoResetsTest, AddsUpWhatAGroupSkippedInSeveralPartitions) {
     ASSERT_TRUE(lost);
     EXPECT_EQ(lost->count, 12);
     EXPECT_EQ(lost->numbers[1], (FindingNumber{"partitions", 2}));
+    EXPECT_EQ(lost->kind, HazardKind::harm);
+    EXPECT_EQ(lost->evidence, (std::vector<RecordPlace>{{{2}, Offset{6}}, {{3}, Offset{4}}}));
 }
 
 TEST_F(AutoResetsTest, WhatWasSkippedAfterOneGrowthIsToldAfterTheNext) {

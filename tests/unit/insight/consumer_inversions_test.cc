@@ -20,6 +20,8 @@ TEST_F(ConsumerWatchTest, ACommitBeyondANewRecordBeforeAnOlderOneIsAnInversion) 
     ASSERT_TRUE(inversion);
     EXPECT_EQ(inversion->count, 1);
     EXPECT_EQ(inversion->examples, (std::vector<ExampleKey>{{"a", kOld, kNew}}));
+    EXPECT_EQ(inversion->kind, HazardKind::harm);
+    EXPECT_EQ(inversion->evidence, (std::vector<RecordPlace>{{kOld, Offset{95}}}));
 }
 
 // H20 reports such records.

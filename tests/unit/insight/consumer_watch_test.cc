@@ -173,7 +173,7 @@ TEST_F(ConsumerWatchTest, MembersOfGroupsAreToldOfTheirBacklogInstead) {
     EXPECT_FALSE(finding(HazardId::replay_inversion));
 }
 
-TEST_F(ConsumerWatchTest, WhatAStaleProducerLeftIsToldUntilEveryGroupIsBeyondIt) {
+TEST_F(ConsumerWatchTest, WhatAStaleProducerLeftIsHarmUntilItIsGoneAndNamesTheGroupsThatAreNotBeyondIt) {
     stale_ = {{.client = {"shop", "/10.0.0.9"},
                .old_count = 2,
                .new_count = 4,
@@ -188,11 +188,14 @@ TEST_F(ConsumerWatchTest, WhatAStaleProducerLeftIsToldUntilEveryGroupIsBeyondIt)
     ASSERT_TRUE(left);
     EXPECT_EQ(left->count, 190);
     EXPECT_EQ(left->subject.client_id, "shop");
-    EXPECT_NE(left->condition.find("billing"), std::string::npos);
+    EXPECT_EQ(left->kind, HazardKind::harm);
+    EXPECT_EQ(left->evidence, (std::vector<RecordPlace>{{kOld, Offset{150}}}));
+    EXPECT_TRUE(left->condition.ends_with("190 records prove it, and 1 group has not read all of them yet (billing)"))
+        << left->condition;
     billing().committed[0] = Offset{151};
-    EXPECT_FALSE(finding(HazardId::stale_producer));
-    billing().committed[0] = Offset{150};
-    EXPECT_TRUE(finding(HazardId::stale_producer));
+    const auto read = finding(HazardId::stale_producer);
+    ASSERT_TRUE(read);
+    EXPECT_TRUE(read->condition.ends_with("190 records prove it")) << read->condition;
     starts_[0] = Offset{151};
     EXPECT_FALSE(finding(HazardId::stale_producer)) << "the records are gone";
 }

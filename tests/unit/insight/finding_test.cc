@@ -60,6 +60,18 @@ TEST(Finding, KeepsTenExamplesAndCutsLongKeys) {
     EXPECT_EQ(finding.severity, Severity::warn);
 }
 
+TEST(Finding, EvidenceIsTheLastRecordOfEachPartitionAndBounded) {
+    Finding finding = make_finding(HazardId::inversion_delivered, {.topic = "orders"}, "x");
+    finding.add_evidence(PartitionIndex{1}, Offset{7});
+    finding.add_evidence(PartitionIndex{1}, Offset{9});
+    finding.add_evidence(PartitionIndex{1}, Offset{8});
+    EXPECT_EQ(finding.evidence, (std::vector<RecordPlace>{{PartitionIndex{1}, Offset{9}}}));
+    for (std::int32_t partition = 2; partition < 1000; ++partition) {
+        finding.add_evidence(PartitionIndex{partition}, Offset{1});
+    }
+    EXPECT_EQ(finding.evidence.size(), Finding::kEvidenceMax);
+}
+
 TEST(Finding, TheWorstSeverityOfNoneIsNone) {
     EXPECT_EQ(worst_severity({}), std::nullopt);
     const std::vector<Finding> findings = {make_finding(HazardId::irreversible, {}, ""),
@@ -74,9 +86,19 @@ TEST(FindingJson, HasTheDocumentedMembers) {
     finding.add_example("user-42", PartitionIndex{3}, PartitionIndex{9});
     EXPECT_EQ(finding_json(finding, KeyStyle::text).dump(),
               R"({"id":"H03","title":"newer records will overtake a backlog","severity":"block",)"
-              R"("subject":{"topic":"orders","group":"billing"},"condition":"late","count":1200,)"
+              R"("kind":"danger","subject":{"topic":"orders","group":"billing"},"condition":"late","count":1200,)"
               R"("numbers":{"backlog_records":1200},"examples":[{"key":"user-42","from":3,"to":9}],)"
               R"("advice":"Let the groups read up to the end first, or expand in fenced mode."})");
+}
+
+TEST(FindingJson, HarmSaysWhichRecordsItLastsFor) {
+    Finding finding = make_finding(HazardId::inversion_delivered, {.topic = "orders"}, "late");
+    finding.add_evidence(PartitionIndex{3}, Offset{811});
+    finding.is_restored = true;
+    const auto object = finding_json(finding, KeyStyle::text);
+    EXPECT_EQ(object.at("kind"), "harm");
+    EXPECT_EQ(object.at("evidence").dump(), R"([{"partition":3,"offset":811}])");
+    EXPECT_EQ(object.at("restored"), true);
 }
 
 TEST(FindingJson, ShowsKeysThatAreNoTextInHexAndHashesOnRequest) {

@@ -194,6 +194,182 @@ TEST(FindingsBoard, TheOverflowIsAsBadAsTheWorstThatHasNoPlace) {
               "3 findings hold and are not shown (2 of severity block, 1 warn, 0 info): the broker keeps the worst 2000");
 }
 
+TEST(FindingsBoard, WhatIsOverIsKeptWithTimesAndItsLargestCount) {
+    FindingsBoard board;
+    board.settle("producers", std::vector{stale("a", 1), stale("b", 1)}, {1000});
+    board.settle("producers", std::vector{stale("a", 7), stale("b", 1)}, {2000});
+    board.settle("producers", std::vector{stale("a", 2), stale("b", 1)}, {3000});
+    board.settle("producers", std::vector{stale("b", 1)}, {4000});
+    board.settle("producers", {}, {5000});
+    const auto ended = board.ended();
+    ASSERT_EQ(ended.size(), 2u);
+    EXPECT_EQ(ended[0].finding.subject.client_id, "b") << "the last one comes first";
+    EXPECT_EQ(ended[1].finding.count, 2);
+    EXPECT_EQ(ended[1].largest_count, 7);
+    EXPECT_EQ(ended[1].opened, TimestampMs{1000});
+    EXPECT_EQ(ended[1].closed, TimestampMs{4000});
+    EXPECT_EQ(ended[1].how, EndedFinding::How::over);
+}
+
+TEST(FindingsBoard, OfMoreThanItKeepsTheMildestAndOldestThatAreOverGoFirst) {
+    FindingsBoard board;
+    board.settle("producers", std::vector{stale("a")}, {0});
+    board.settle("producers", {}, {1});
+    const std::vector<Finding> notes = seeded_many(FindingsBoard::kEndedMax + 5);
+    board.settle("readers", notes, {2});
+    board.settle("readers", {}, {3});
+    const auto ended = board.ended();
+    ASSERT_EQ(ended.size(), FindingsBoard::kEndedMax);
+    EXPECT_EQ(ended.back().finding.id, HazardId::stale_producer) << "worse than the notes, though older";
+}
+
+TEST(FindingsBoard, ADisplacedFindingIsNotOver) {
+    FindingsBoard board;
+    board.settle("readers/orders", seeded_many(FindingsBoard::kOpenMax), {0});
+    board.settle("readers/payments", std::vector{skipped("billing")}, {1000});
+    EXPECT_TRUE(board.ended().empty());
+}
+
+Finding out_of_order(std::string group, std::int64_t keys) {
+    Finding finding =
+        make_finding(HazardId::inversion_delivered, {.topic = "orders", .group = std::move(group)}, "condition", keys);
+    finding.add_evidence(PartitionIndex{1}, Offset{10});
+    return finding;
+}
+
+constexpr auto any = [](const OpenFinding&) { return true; };
+
+TEST(FindingsBoard, HarmThatWasSeenIsOverThoughItsSourceStillSaysIt) {
+    FindingsBoard board;
+    board.settle("readers", std::vector{out_of_order("billing", 3)}, {1000});
+    EXPECT_EQ(board.mark_seen(any, {2000}), 1u);
+    board.settle("readers", std::vector{out_of_order("billing", 3)}, {3000});
+    const auto events = board.take_events();
+    ASSERT_EQ(events.size(), 2u);
+    EXPECT_EQ(events[1].kind, Kind::closed);
+    EXPECT_TRUE(events[1].is_seen);
+    EXPECT_TRUE(board.open().empty());
+    EXPECT_EQ(board.open_count(), 0u);
+    ASSERT_EQ(board.ended().size(), 1u);
+    EXPECT_EQ(board.ended()[0].how, EndedFinding::How::seen);
+    EXPECT_EQ(board.mark_seen(any, {4000}), 0u) << "it is seen already";
+}
+
+TEST(FindingsBoard, HarmThatWasSeenOpensAgainOnlyIfItsCountGrows) {
+    FindingsBoard board;
+    board.settle("readers", std::vector{out_of_order("billing", 3)}, {1000});
+    EXPECT_EQ(board.mark_seen(any, {2000}), 1u);
+    board.settle("readers", std::vector{out_of_order("billing", 1)}, {3000});
+    EXPECT_TRUE(board.open().empty());
+    board.settle("readers", std::vector{out_of_order("billing", 2)}, {4000});
+    ASSERT_EQ(board.open().size(), 1u) << "two records are gone since it was seen, and one is new";
+    EXPECT_EQ(board.open()[0].opened, TimestampMs{4000});
+    EXPECT_EQ(board.mark_seen(any, {5000}), 1u);
+    board.settle("readers", {}, {6000});
+    board.settle("readers", std::vector{out_of_order("billing", 1)}, {7000});
+    EXPECT_EQ(board.open().size(), 1u) << "it was over in between, so this is another";
+}
+
+TEST(FindingsBoard, OnlyChosenHarmIsSeenAndNoDanger) {
+    FindingsBoard board;
+    board.settle("readers", std::vector{out_of_order("billing", 3), out_of_order("audit", 3)}, {1000});
+    board.settle("producers", std::vector{stale("a")}, {1000});
+    EXPECT_EQ(board.mark_seen([](const OpenFinding& open) { return open.finding.subject.group == "audit"; }, {2000}), 1u);
+    EXPECT_EQ(board.mark_seen(any, {3000}), 1u);
+    ASSERT_EQ(board.open().size(), 1u);
+    EXPECT_EQ(board.open()[0].finding.id, HazardId::stale_producer);
+}
+
+TEST(FindingsBoard, UnchangedHarmIsToldAgainAfterADayAndUnchangedDangerIsNot) {
+    FindingsBoard board;
+    for (const std::int64_t time : {std::int64_t{0}, FindingsBoard::kHarmRepeatMs - 1, FindingsBoard::kHarmRepeatMs}) {
+        board.settle("readers", std::vector{out_of_order("billing", 3)}, {time});
+        board.settle("producers", std::vector{stale("a")}, {time});
+    }
+    EXPECT_EQ(lines(board.take_events()), Lines({"opened  3", "opened a 1", "updated  3"}));
+}
+
+TEST(FindingsBoard, EvidenceAloneIsToldSeldom) {
+    FindingsBoard board;
+    board.settle("readers", std::vector{out_of_order("billing", 3)}, {0});
+    Finding later = out_of_order("billing", 3);
+    later.add_evidence(PartitionIndex{1}, Offset{99});
+    board.settle("readers", std::vector{later}, {FindingsBoard::kUpdateIntervalMs});
+    EXPECT_EQ(lines(board.take_events()), Lines({"opened  3"}));
+    board.settle("readers", std::vector{later}, {FindingsBoard::kEvidenceIntervalMs});
+    EXPECT_EQ(lines(board.take_events()), Lines({"updated  3"}));
+}
+
+PastFindings past_of(std::vector<OpenFinding> harm) {
+    for (OpenFinding& one : harm) {
+        one.finding.is_restored = true;
+    }
+    return {.harm = std::move(harm), .ended = {}};
+}
+
+TEST(FindingsBoard, RestoredHarmOpensWithItsFirstTimeAndStandsBesideWhatASourceFindsAnew) {
+    FindingsBoard board;
+    board.restore(past_of({{out_of_order("billing", 3), {1000}, {2000}, 5}}), {9000});
+    board.settle("readers", std::vector{out_of_order("billing", 1)}, {9500});
+    const auto open = board.open();
+    ASSERT_EQ(open.size(), 2u);
+    EXPECT_EQ(board.open_count(), 2u);
+    const auto events = board.take_events();
+    ASSERT_EQ(events.size(), 2u);
+    EXPECT_EQ(events[0].kind, Kind::opened);
+    EXPECT_EQ(events[0].opened, TimestampMs{1000});
+    EXPECT_TRUE(events[0].finding.is_restored);
+    EXPECT_EQ(events[1].opened, TimestampMs{9500});
+
+    board.settle(FindingsBoard::past_source({1000}), {}, {10'000});
+    ASSERT_EQ(board.ended().size(), 1u);
+    EXPECT_EQ(board.ended()[0].opened, TimestampMs{1000});
+    EXPECT_EQ(board.ended()[0].largest_count, 5);
+    EXPECT_EQ(board.open().size(), 1u);
+}
+
+TEST(FindingsBoard, TheSameHarmOfTwoEarlierRunsIsRestoredTwice) {
+    FindingsBoard board;
+    board.restore(past_of({{out_of_order("billing", 3), {1000}, {1000}, 3}, {out_of_order("billing", 1), {5000}, {5000}, 1}}),
+                  {9000});
+    EXPECT_EQ(board.open_count(), 2u);
+    board.settle(FindingsBoard::past_source({5000}), {}, {9100});
+    ASSERT_EQ(board.open().size(), 1u);
+    EXPECT_EQ(board.open()[0].opened, TimestampMs{1000});
+}
+
+TEST(FindingsBoard, WhatWasOverBeforeTheStartComesBehindWhatEndedSince) {
+    FindingsBoard board;
+    board.settle("producers", std::vector{stale("since")}, {8000});
+    board.settle("producers", {}, {8500});
+    board.restore({.harm = {}, .ended = {{stale("first"), {1}, {2}, 1}, {stale("second"), {1}, {3}, 1}}}, {9000});
+    Lines names;
+    for (const EndedFinding& ended : board.ended()) {
+        names.push_back(ended.finding.subject.client_id);
+    }
+    EXPECT_EQ(names, Lines({"since", "second", "first"}));
+}
+
+TEST(FindingsBoard, RestoredHarmThatWasSeenStaysAway) {
+    FindingsBoard board;
+    const PastFindings past = past_of({{out_of_order("billing", 3), {1000}, {2000}, 5}});
+    board.restore(past, {9000});
+    board.settle(FindingsBoard::past_source({1000}), std::vector{past.harm[0].finding}, {9100});
+    EXPECT_EQ(board.mark_seen(any, {9200}), 1u);
+    board.settle(FindingsBoard::past_source({1000}), std::vector{past.harm[0].finding}, {9300});
+    EXPECT_TRUE(board.open().empty());
+}
+
+TEST(FindingsBoard, NoMoreHarmIsRestoredThanHasRoom) {
+    FindingsBoard board;
+    std::vector<OpenFinding> harm;
+    for (std::size_t number = 0; number < FindingsBoard::kOpenMax + 1; ++number) {
+        harm.push_back({out_of_order("group-" + std::to_string(number), 1), {1}, {1}, 1});
+    }
+    board.restore(past_of(harm), {2});
+    EXPECT_EQ(board.open_count(), FindingsBoard::kOpenMax);
+}
+
 // Opened and closed alternate for each finding, whatever observers say, and sequences are dense. The open findings are those that
 // the observers said last.
 TEST(FindingsBoard, EventsAlwaysAddUpToWhatIsOpen) {

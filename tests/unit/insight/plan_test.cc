@@ -548,7 +548,8 @@ TEST(Plan, JudgesGroupsOfEveryKind) {
     const Plan plan = world.plan();
     for (const HazardId id : {HazardId::streams_application_dies, HazardId::copartition_breaks, HazardId::rebalance,
                               HazardId::uneven_members, HazardId::latest_loses_first_records, HazardId::partition_state_lost}) {
-        EXPECT_NE(find(plan, id), nullptr) << to_string(id);
+        ASSERT_NE(find(plan, id), nullptr) << to_string(id);
+        EXPECT_EQ(find(plan, id)->kind, HazardKind::danger) << to_string(id) << " has not happened yet";
     }
     EXPECT_THAT(find(plan, HazardId::copartition_breaks)->condition, HasSubstr("customers"));
     EXPECT_THAT(find(plan, HazardId::uneven_members)->advice, HasSubstr("30"));

@@ -293,6 +293,11 @@ TEST_F(TopicWatchTest, H09ListsKeysInTwoPartitionsAndEndsWhenTheirRecordsExpire)
     const auto scattered = finding(HazardId::key_in_two_partitions);
     ASSERT_TRUE(scattered);
     EXPECT_EQ(scattered->count, apart);
+    EXPECT_EQ(scattered->kind, HazardKind::harm);
+    EXPECT_FALSE(scattered->evidence.empty());
+    for (const RecordPlace& place : scattered->evidence) {
+        EXPECT_LT(place.offset, ends_.at(static_cast<std::size_t>(place.partition.value)));
+    }
     EXPECT_EQ(ids(), "H08 H09");
     starts_ = ends_;
     EXPECT_EQ(ids(), "H08");
@@ -545,6 +550,9 @@ TEST_F(TopicWatchTest, H41ProvesAMissedTombstone) {
     ASSERT_TRUE(missed);
     EXPECT_EQ(missed->count, 1);
     EXPECT_EQ(missed->examples[0].key, moved);
+    EXPECT_EQ(missed->kind, HazardKind::harm);
+    ASSERT_EQ(missed->evidence.size(), 1u);
+    EXPECT_EQ(missed->evidence[0].partition, missed->examples[0].from);
     EXPECT_EQ(missed->examples[0].from, partitioners::partition_of(Family::murmur2_pos, as_bytes(moved), 6));
     EXPECT_EQ(missed->examples[0].to, partitioners::partition_of(Family::murmur2_pos, as_bytes(moved), 8));
     send(java_, moved, Family::murmur2_pos, 6, false);

@@ -94,7 +94,8 @@ TEST(FindingsHub, AThousandSeededGroupsAreOneLineOfTheLog) {
     FindingsHub hub;
     const auto opened = logged(hub, about_groups(HazardId::seeded_offsets, 900));
     ASSERT_EQ(opened.size(), 1u);
-    EXPECT_NE(opened[0].find("finding=H30 event=opened severity=info topic=orders findings=900 of=\"g0, g1, g2 and 897 more\""),
+    EXPECT_NE(opened[0].find(
+                  "finding=H30 event=opened severity=info kind=danger topic=orders findings=900 of=\"g0, g1, g2 and 897 more\""),
               std::string::npos)
         << opened[0];
     EXPECT_EQ(logged(hub, {}).size(), 1u) << "and one when they are over";

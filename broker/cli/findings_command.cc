@@ -1,0 +1,149 @@
+// `partita findings`: lists the findings of a running broker, with --all those that are over, too. With --seen: marks harm as
+// seen. Uses /v1/findings of the broker's HTTP side.
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "broker/cli/clock_text.h"
+#include "broker/cli/command.h"
+#include "broker/cli/http_client.h"
+#include "protocol/percent_encoding.h"
+#include "protocol/printable.h"
+
+namespace partita::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// The findings that a line selects. Empty: all.
+struct Choice {
+    std::string id;
+    std::string topic;
+    std::string group;
+
+    explicit Choice(const CommandLine& line) : id(line.value("id")), topic(line.value("topic")), group(line.value("group")) {}
+
+    [[nodiscard]] bool selects(const ordered_json& finding) const {
+        const ordered_json& subject = finding.at("subject");
+        return (id.empty() || finding.at("id") == id) && (topic.empty() || subject.value("topic", "") == topic) &&
+               (group.empty() || subject.value("group", "") == group);
+    }
+    [[nodiscard]] std::string json() const {
+        ordered_json object = ordered_json::object();
+        const auto add = [&object](const char* name, const std::string& value) {
+            if (!value.empty()) {
+                object[name] = value;
+            }
+        };
+        add("id", id);
+        add("topic", topic);
+        add("group", group);
+        return object.dump();
+    }
+};
+
+/// "open since 2026-11-29 14:02:11", "2026-11-29 14:02:11 to 2026-11-29 14:05:00, seen".
+std::string lifetime(const ordered_json& finding) {
+    const std::string opened = date_and_time(finding.at("opened_ms"));
+    if (finding.at("state") == "open") {
+        return "open since " + opened + (finding.value("restored", false) ? ", before the broker's last start" : "");
+    }
+    const std::string how = finding.at("ended");
+    return opened + " to " + date_and_time(finding.at("closed_ms")) +
+           (how == "seen"      ? ", seen"
+            : how == "stopped" ? ", when the broker stopped"
+                               : ", over");
+}
+
+/// "H06 warn harm orders: group billing ..." with its times and the advice below. Throws the JSON library's exception if a member
+/// is missing or of another type.
+std::string readable_finding(const ordered_json& finding) {
+    const std::string topic = finding.at("subject").value("topic", "");
+    const std::string text = finding.at("id").get<std::string>() + " " + finding.at("severity").get<std::string>() + " " +
+                             finding.at("kind").get<std::string>() + (topic.empty() ? "" : " " + topic) + ": " +
+                             finding.at("condition").get<std::string>();
+    // Clients choose their names, and the server may not be a broker.
+    return printable(text) + "\n    " + printable(lifetime(finding)) + "\n    " +
+           printable(finding.at("advice").get<std::string>()) + "\n";
+}
+
+int print_answer(const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+    return std::fflush(stdout) == 0 ? kExitDone : kExitBroken;
+}
+
+int list(const CommandLine& line, const Choice& choice, const HttpAnswer& answer) {
+    auto object = ordered_json::parse(answer.body);
+    ordered_json chosen = ordered_json::array();
+    std::string text;
+    for (const ordered_json& finding : object.at("findings")) {
+        if (choice.selects(finding)) {
+            text += readable_finding(finding);
+            chosen.push_back(finding);
+        }
+    }
+    if (line.has("json")) {
+        object["findings"] = std::move(chosen);
+        return print_answer(object.dump() + "\n");
+    }
+    return print_answer(!text.empty() ? text : line.has("all") ? "no findings\n" : "no open findings\n");
+}
+
+int tell_seen(const CommandLine& line, const HttpAnswer& answer) {
+    const auto seen = ordered_json::parse(answer.body).at("seen").get<std::int64_t>();
+    return print_answer(line.has("json")
+                            ? answer.body
+                            : "marked " + std::to_string(seen) + (seen == 1 ? " finding" : " findings") + " as seen\n");
+}
+
+int run_findings(const CommandLine& line) {
+    const HttpPlace http = http_place_of(line);
+    const Choice choice(line);
+    const bool marks = line.has("seen");
+    if (marks && line.has("all")) {
+        return refuse("--seen does not go with --all: only open harm can be marked as seen");
+    }
+    const std::string topic = choice.topic.empty() ? "" : "&topic=" + percent_encoded(choice.topic);
+    const auto answer =
+        marks ? tell_http(http, HttpMethod::post, "/v1/findings/seen", choice.json())
+              : ask_http(http, HttpMethod::get, "/v1/findings?state=" + std::string(line.has("all") ? "all" : "open") + topic);
+    if (!answer) {
+        return report(answer.error());
+    }
+    if (!answer->is_good()) {
+        std::fprintf(stderr, "partita: the broker at %s answers: %s\n", http.address.c_str(), printable(answer->error()).c_str());
+        return answer->is_refusal() ? kExitUsage : kExitBroken;
+    }
+    try {
+        return marks ? tell_seen(line, *answer) : list(line, choice, *answer);
+    } catch (const ordered_json::exception& problem) {
+        return report({.message = "the program at " + http.address + " gave an unknown answer: " + problem.what()});
+    }
+}
+
+constexpr tools::Option kFindingsOptions[] = {
+    kHttp,
+    kHttpTokenFile,
+    kHttpCa,
+    {.name = "topic", .argument = "topic", .help = "select findings of this topic"},
+    {.name = "group", .argument = "group", .help = "select findings of this group"},
+    {.name = "id", .argument = "id", .help = "select findings with this id, such as H06"},
+    {.name = "all", .argument = "", .help = "list findings that are over, too"},
+    {.name = "seen", .argument = "", .help = "mark the harm that the other options select as seen"},
+    {.name = "json", .argument = "", .help = "print the JSON of the broker's HTTP side"},
+    kHelp,
+};
+
+}  // namespace
+
+constinit const Command kFindingsCommand{
+    .name = "findings",
+    .summary = "list the findings of a running broker, or mark harm as seen",
+    .purpose =
+        "List the findings of a running broker: dangers, and harm that was done. Harm stays until its records are gone, or until "
+        "--seen marks it as seen.",
+    .options = kFindingsOptions,
+    .run = run_findings};
+
+}  // namespace partita::cli
