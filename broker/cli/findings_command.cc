@@ -90,6 +90,11 @@ int list(const CommandLine& line, const Choice& choice, const HttpAnswer& answer
     return print_answer(!text.empty() ? text : line.has("all") ? "no findings\n" : "no open findings\n");
 }
 
+int report_refusal(const HttpPlace& http, const HttpAnswer& answer) {
+    std::fprintf(stderr, "partita: the broker at %s answers: %s\n", http.address.c_str(), printable(answer.error()).c_str());
+    return answer.is_refusal() ? kExitUsage : kExitBroken;
+}
+
 int tell_seen(const CommandLine& line, const HttpAnswer& answer) {
     const auto seen = ordered_json::parse(answer.body).at("seen").get<std::int64_t>();
     return print_answer(line.has("json")
@@ -97,9 +102,59 @@ int tell_seen(const CommandLine& line, const HttpAnswer& answer) {
                             : "marked " + std::to_string(seen) + (seen == 1 ? " finding" : " findings") + " as seen\n");
 }
 
+/// "orders-7 offset 0 (14:02:11) before orders-2 offset 4099 (14:02:12)", behind the key.
+std::string readable_key(const std::string& topic, const ordered_json& key) {
+    const auto place = [&](const ordered_json& at) {
+        return topic + "-" + std::to_string(at.at("partition").get<std::int64_t>()) + " offset " +
+               std::to_string(at.at("offset").get<std::int64_t>()) + " (" + date_and_time(at.at("handed_out_ms")) + ")";
+    };
+    const std::string name = key.contains("key")       ? key.at("key").get<std::string>()
+                             : key.contains("key_hex") ? "0x" + key.at("key_hex").get<std::string>()
+                                                       : "(its record is gone)";
+    return printable(name + "\t" + place(key.at("newer")) + " before " + place(key.at("older"))) + "\n";
+}
+
+/// Prints the keys behind H06 of one group, page by page.
+int list_keys(const CommandLine& line, const HttpPlace& http, const Choice& choice) {
+    if (choice.topic.empty() || choice.group.empty()) {
+        return refuse("--keys needs --topic and --group: the keys that a group was handed in wrong order");
+    }
+    constexpr std::size_t kPage = 1000;
+    for (std::size_t skip = 0;; skip += kPage) {
+        const auto answer =
+            ask_http(http, HttpMethod::get,
+                     "/v1/findings/keys?topic=" + percent_encoded(choice.topic) + "&group=" + percent_encoded(choice.group) +
+                         "&limit=" + std::to_string(kPage) + "&skip=" + std::to_string(skip));
+        if (!answer) {
+            return report(answer.error());
+        }
+        if (!answer->is_good()) {
+            return report_refusal(http, *answer);
+        }
+        const auto object = ordered_json::parse(answer->body);
+        std::string text;
+        for (const ordered_json& key : object.at("keys")) {
+            text += line.has("json") ? key.dump() + "\n" : readable_key(choice.topic, key);
+        }
+        if (const int code = print_answer(text); code != kExitDone) {
+            return code;
+        }
+        if (skip + kPage >= object.at("total").get<std::size_t>()) {
+            return kExitDone;
+        }
+    }
+}
+
 int run_findings(const CommandLine& line) {
     const HttpPlace http = http_place_of(line);
     const Choice choice(line);
+    if (line.has("keys")) {
+        try {
+            return list_keys(line, http, choice);
+        } catch (const ordered_json::exception& problem) {
+            return report({.message = "the program at " + http.address + " gave an unknown answer: " + problem.what()});
+        }
+    }
     const bool marks = line.has("seen");
     if (marks && line.has("all")) {
         return refuse("--seen does not go with --all: only open harm can be marked as seen");
@@ -112,8 +167,7 @@ int run_findings(const CommandLine& line) {
         return report(answer.error());
     }
     if (!answer->is_good()) {
-        std::fprintf(stderr, "partita: the broker at %s answers: %s\n", http.address.c_str(), printable(answer->error()).c_str());
-        return answer->is_refusal() ? kExitUsage : kExitBroken;
+        return report_refusal(http, *answer);
     }
     try {
         return marks ? tell_seen(line, *answer) : list(line, choice, *answer);
@@ -130,6 +184,7 @@ constexpr tools::Option kFindingsOptions[] = {
     {.name = "group", .argument = "group", .help = "select findings of this group"},
     {.name = "id", .argument = "id", .help = "select findings with this id, such as H06"},
     {.name = "all", .argument = "", .help = "list findings that are over, too"},
+    {.name = "keys", .argument = "", .help = "list the keys that --group was handed in wrong order in --topic"},
     {.name = "seen", .argument = "", .help = "mark the harm that the other options select as seen"},
     {.name = "json", .argument = "", .help = "print the JSON of the broker's HTTP side"},
     kHelp,
@@ -142,7 +197,7 @@ constinit const Command kFindingsCommand{
     .summary = "list the findings of a running broker, or mark harm as seen",
     .purpose =
         "List the findings of a running broker: dangers, and harm that was done. Harm stays until its records are gone, or until "
-        "--seen marks it as seen.",
+        "--seen marks it as seen. With --keys: list every key that a group was handed in wrong order (H06), a line for each.",
     .options = kFindingsOptions,
     .run = run_findings};
 

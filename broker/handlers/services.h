@@ -30,6 +30,7 @@ struct Extensions;
 
 namespace partita::insight {
 class FindingsHub;
+class ReaderObserver;
 class KeyObserver;
 class RequestNotes;
 struct LocalPlanSources;
@@ -113,6 +114,7 @@ struct InsightServices {
     insight::KeyObserver& keys;
     insight::RequestNotes& request_notes;
     insight::FindingsHub& findings;
+    insight::ReaderObserver& readers;
 };
 
 /// The parts that count the broker's work and look after its data.

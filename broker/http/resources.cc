@@ -25,6 +25,7 @@ constexpr std::array kOwnRoutes = {
     Route{{"metrics"}, serve_metrics, Method::get, access::kDescribeCluster},
     Route{{"v1", "findings"}, serve_findings},
     Route{{"v1", "findings", "seen"}, mark_findings_seen, Method::post},
+    Route{{"v1", "findings", "keys"}, serve_wrong_keys},
     Route{{"v1", "events"}, serve_events},
     Route{{"v1", "broker"}, serve_broker, Method::get, access::kDescribeCluster},
     Route{{"v1", "broker", "configs"}, serve_broker_configs},

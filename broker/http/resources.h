@@ -95,6 +95,8 @@ void serve_producers(const Surroundings& surroundings, const ExchangePointer& ex
 // findings_resource.cc: the findings about expansions, and every change of them.
 void serve_findings(const Surroundings& surroundings, const ExchangePointer& exchange);
 void mark_findings_seen(const Surroundings& surroundings, const ExchangePointer& exchange);
+// wrong_keys_resource.cc
+void serve_wrong_keys(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_events(const Surroundings& surroundings, const ExchangePointer& exchange);
 // protection_resource.cc: the protection of a topic's growth, and the test controls.
 void serve_protection(const Surroundings& surroundings, const ExchangePointer& exchange);

@@ -1,11 +1,17 @@
 // kafka-topics: lists, describes, creates, grows and deletes topics.
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <limits>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "broker/client/topics.h"
+#include "broker/tools/growth_notice.h"
 #include "broker/tools/java_order.h"
 #include "broker/tools/text.h"
 #include "broker/tools/tool.h"
@@ -295,6 +301,14 @@ Outcome<int> Topics::alter() {
         }
         topics.push_back(topic);
     }
+    // Kafka's tool says nothing, and neither does a script want more.
+    const bool tells_person = !surroundings_.is_kafkas_name && ::isatty(::fileno(surroundings_.errors)) == 1;
+    std::optional<GrowthNotice> notice;
+    if (tells_person) {
+        if (auto begun = GrowthNotice::begin(cluster_, names)) {
+            notice = std::move(*begun);
+        }
+    }
     const CreatePartitionsRequest request{.topics = topics, .timeout_ms = broker_timeout_ms(cluster_)};
     const auto reply = cluster_.ask<CreatePartitionsResponse>(
         client::Route::controller(), {.name = "createPartitions"}, [&](std::int16_t) { return request; },
@@ -305,6 +319,13 @@ Outcome<int> Topics::alter() {
     for (const auto& result : (*reply)->results) {
         if (result.error_code != ErrorCode::none) {
             return failed(client::refusal(result.error_code, result.error_message.value_or("")));
+        }
+    }
+    if (notice) {
+        // The topic has grown, whatever the groups say.
+        const auto lines = notice->lines(cluster_, *wish.partitions);
+        for (const std::string& line : lines.value_or(std::vector<std::string>())) {
+            surroundings_.complain(line);
         }
     }
     return 0;

@@ -14,7 +14,7 @@ NAVIGATION = [
     ("More partitions", ["docs/expansion", "docs/partitioners", "docs/ownership"]),
     ("Settings", ["docs/configuration", "docs/dynamic-configs", "docs/configs", "docs/security", "docs/durability"]),
     ("Beside Kafka", ["docs/differences", "docs/apis", "docs/clients", "docs/kafka-suites", "docs/performance"]),
-    ("How it is made", ["ARCHITECTURE", "HACKING", "docs/internals/rooms", "docs/internals/locks", "docs/dependencies", "tests/interop/README", "tests/interop/conversations/README"]),
+    ("How it is made", ["ARCHITECTURE", "HACKING", "docs/internals/rooms", "docs/internals/locks", "docs/dependencies", "tests/interop/README", "tests/interop/conversations/README", "tests/simulation/README", "tests/histories/README"]),
 ]
 NAMED = {page for _, pages in NAVIGATION for page in pages}
 OTHERS = sorted({str(path.relative_to(ROOT).with_suffix("")) for path in (ROOT / "docs").rglob("*.md")} - NAMED)

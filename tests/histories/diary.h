@@ -86,6 +86,25 @@ struct Inversion {
     bool is_provable = false;
 };
 
+/// The records that a group was given since a growth, or since the broker's last start, if that came later.
+struct GivenSince {
+    /// Its positions then.
+    std::map<int, std::int64_t> committed;
+    /// By partition: the first record that it was given.
+    std::map<int, std::int64_t> first;
+    std::set<std::pair<int, std::int64_t>> given;
+    /// By key: the places of records that it was given.
+    std::map<int, std::vector<std::pair<int, std::int64_t>>> places;
+    /// By key: the places of older records that it was given for the first time after a newer one. One for each partition, the
+    /// last.
+    std::map<int, std::map<int, std::int64_t>> overtaken;
+    /// Keys of `overtaken` whose records are the last before the growth and the first after it.
+    std::set<int> cut;
+    /// Keys with a record that it was given again.
+    std::set<int> given_again;
+    Clock::time_point last;
+};
+
 /// The members to which a group gave a partition, by member id, since the broker's last start.
 struct Owners {
     std::string owner;
@@ -120,6 +139,8 @@ struct GroupDiary {
     std::set<int> grew_with;
     bool may_have_been_there = false;
     std::map<int, Inversion> inversions;
+    /// By growth; shorter if the group was given nothing since the last ones.
+    std::vector<GivenSince> given_since;
     /// Partitions for which the expansion gave the group an offset, without a commit since then.
     std::set<int> seeded;
     bool is_deleted = false;

@@ -14,6 +14,9 @@ namespace partita::test::histories {
 /// The name of H20 here when the broker accuses no single client: one of several that share a name.
 inline constexpr const char* kOneOfSeveral = "H20, one of several";
 
+/// The name of H06 here when the broker cannot tell which of two members was first.
+inline constexpr const char* kMaybeInverted = "H06, perhaps";
+
 /// A finding that holds. A broker that tells it has to give a number from `least` to `most`.
 struct Claim {
     std::string id;

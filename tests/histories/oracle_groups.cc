@@ -34,54 +34,86 @@ void Oracle::flapping(const std::string& name, const GroupDiary& group, bool is_
         "partitions that came back to the member before the last one");
 }
 
-// H03: by growth, for a partition can be old to one and new to another.
+// H03: the records from before the last growth that the group has not read and whose keys moved; all of them while the broker
+// cannot tell the partitioner. A partition without a commit may count from its start.
 void Oracle::backlog(const std::string& name, const GroupDiary& group) {
-    std::map<int, std::int64_t> left;
-    for (const Growth& growth : diary_.growths) {
-        bool reads_new = false;
-        for (int partition = growth.from; partition < growth.to; ++partition) {
-            const auto committed = group.committed.find(partition);
-            reads_new |= group.holds(partition) || (committed != group.committed.end() && committed->second > 0);
+    const Growth& growth = diary_.growths.back();
+    const bool may_read_all = group.open_members() > 0 || !group.committed.empty();
+    std::int64_t surely_moved = 0;
+    std::int64_t unread = 0;
+    for (int partition = 0; partition < growth.from; ++partition) {
+        const auto committed = group.committed.find(partition);
+        if (committed == group.committed.end() && !may_read_all) {
+            continue;
         }
-        for (int partition = 0; reads_new && partition < growth.from; ++partition) {
-            const auto committed = group.committed.find(partition);
-            if (committed == group.committed.end()) {
-                continue;
-            }
-            const std::int64_t position =
-                std::max(committed->second, diary_.partitions[static_cast<std::size_t>(partition)].start);
-            const std::int64_t unread = growth.cut[static_cast<std::size_t>(partition)] - position;
-            left[partition] = std::max({left[partition], unread, std::int64_t{0}});
+        const PartitionDiary& log = diary_.partitions[static_cast<std::size_t>(partition)];
+        const std::int64_t position = std::max(committed == group.committed.end() ? 0 : committed->second, log.start);
+        for (std::int64_t offset = position; offset < growth.cut[static_cast<std::size_t>(partition)]; ++offset) {
+            const Written& record = log.records[static_cast<std::size_t>(offset)];
+            const Placing placing = script_.producers[static_cast<std::size_t>(record.producer)].placing;
+            ++unread;
+            surely_moved +=
+                committed != group.committed.end() && placing != Placing::at_random &&
+                        std::ranges::count(places_of_siblings(placing, key_text(record.key), growth.to), partition) == 0
+                    ? 1
+                    : 0;
         }
     }
-    std::int64_t records = 0;
-    for (const auto& [partition, unread] : left) {
-        records += unread;
-    }
-    add("H03", name, records, records, true, "committed less than the cut of old partitions, and reads new ones");
+    add("H03", name, std::max<std::int64_t>(surely_moved, 1), unread, surely_moved > 0 && has_one_partitioner(),
+        "unread records from before the last growth");
 }
 
-// H06: keys. The broker's proof compares a record with the one before it of the same key, and remembers a limited number of steps
-// for each key.
+bool Oracle::has_one_partitioner() const {
+    const Placing first = script_.producers.front().placing;
+    return first != Placing::at_random &&
+           std::ranges::all_of(script_.producers, [&](const ProducerCast& producer) { return producer.placing == first; });
+}
+
+// H06: keys. The broker's proof by commits compares a record with the one before it of the same key, and remembers a limited
+// number of steps for each key. By what it sent, it compares the last record before a growth with the first one after it.
 void Oracle::inverted(const std::string& name, const GroupDiary& group) {
-    std::int64_t all = 0;
-    std::int64_t surely = 0;
+    const auto start_of = [&](int partition) { return diary_.partitions[static_cast<std::size_t>(partition)].start; };
+    const auto is_there = [&](const auto& older) { return older.second >= start_of(older.first); };
+    std::set<int> all;
+    std::set<int> surely;
     for (const auto& [key, inversion] : group.inversions) {
-        const auto start_of = [&](int partition) { return diary_.partitions[static_cast<std::size_t>(partition)].start; };
-        const auto is_there = [&](const auto& older) { return older.second >= start_of(older.first); };
         if (std::ranges::none_of(inversion.from, is_there)) {
             continue;
         }
-        ++all;
+        all.insert(key);
         const bool is_untouched =
             std::ranges::all_of(inversion.from, [&](const auto& older) { return start_of(older.first) == 0; }) &&
             std::ranges::all_of(inversion.to, [&](int newer) { return start_of(newer) == 0; });
-        surely +=
-            inversion.is_provable && is_untouched && steps_of(key) <= kStepsKept && partitions_of(key) <= kPartitionsKept ? 1 : 0;
+        if (sees_all_ && inversion.is_provable && is_untouched && steps_of(key) <= kStepsKept &&
+            partitions_of(key) <= kPartitionsKept) {
+            surely.insert(key);
+        }
     }
-    add("H06", name, sees_all_ ? surely : 0, all, true,
-        "keys of which it was given, and committed beyond, the newer record first");
+    const bool is_untouched = std::ranges::all_of(diary_.partitions, [](const PartitionDiary& log) { return log.start == 0; });
+    const bool is_known = std::ranges::none_of(script_.groups[index_of(group)].members,
+                                               [&](const Caller& member) { return is_name_shared(member.client_id); });
+    bool is_settled = true;
+    for (const GivenSince& since : group.given_since) {
+        // It can take ten seconds until it is known whose a connection was that has closed.
+        is_settled = is_settled && (since.overtaken.empty() || diary_.now - since.last > kLatest);
+        for (const auto& [key, older] : since.overtaken) {
+            if (std::ranges::none_of(older, is_there)) {
+                continue;
+            }
+            all.insert(key);
+            if (since.cut.contains(key) && !since.given_again.contains(key) && is_untouched && is_known &&
+                has_one_partitioner()) {
+                surely.insert(key);
+            }
+        }
+    }
+    const auto due = static_cast<std::int64_t>(surely.size());
+    add("H06", name, is_settled ? due : std::min<std::int64_t>(due, 1), static_cast<std::int64_t>(all.size()), is_settled,
+        "keys of which it was given a newer record first");
+    add(kMaybeInverted, name, 1, script_.keys, false, "keys that are in two members");
 }
+
+std::size_t Oracle::index_of(const GroupDiary& group) const { return static_cast<std::size_t>(&group - diary_.groups.data()); }
 
 /// Returns in how many partitions the key has been.
 std::size_t Oracle::partitions_of(int key) const {

@@ -81,6 +81,8 @@ class Oracle {
     [[nodiscard]] std::pair<bool, bool> was_there(const GroupDiary& group, int partition) const;
     void stopped(const std::string& name, const GroupDiary& group);
     void inverted(const std::string& name, const GroupDiary& group);
+    [[nodiscard]] std::size_t index_of(const GroupDiary& group) const;
+    [[nodiscard]] bool has_one_partitioner() const;
     [[nodiscard]] int steps_of(int key) const;
     [[nodiscard]] std::size_t partitions_of(int key) const;
     void blind(const std::string& name, const GroupDiary& group);

@@ -242,6 +242,9 @@ void Player::grow(int count) {
     growth.time = Clock::now();
     diary_.partitions.resize(static_cast<std::size_t>(count));
     diary_.growths.push_back(growth);
+    for (std::size_t index = 0; index < groups_.size(); ++index) {
+        begin_watch(index);
+    }
     for (GroupDiary& group : diary_.groups) {
         if (group.is_deleted || (group.committed.empty() && group.open_members() == 0)) {
             continue;
@@ -417,6 +420,8 @@ void Player::restart(bool kill) {
         diary.without_offset.clear();
         diary.has_policy = false;
         diary.inversions.clear();
+        diary.given_since.clear();
+        begin_watch(index);
         for (auto& [partition, owners] : diary.owners) {
             owners = {.owner = owners.owner};
         }

@@ -64,6 +64,10 @@ class Player {
     void commit(std::size_t group, std::size_t member, const Offsets& offsets);
     void commit_late(std::size_t group, std::size_t member);
     void note_commit(std::size_t group, const Offsets& offsets);
+    /// Begins to note what the group is given since the growths for which that has not begun.
+    void begin_watch(std::size_t group);
+    void note_given(std::size_t group, const std::map<int, std::vector<std::int64_t>>& answer);
+    [[nodiscard]] bool is_cut(std::size_t growth, std::pair<int, std::int64_t> older, std::pair<int, std::int64_t> newer) const;
     void note_inversions(std::size_t group, const Offsets& before, const Offsets& commits);
     void note_inversion(std::size_t group, int partition, std::int64_t offset, bool is_by_first);
     [[nodiscard]] int provable_origin(int partition, std::int64_t offset) const;

@@ -179,6 +179,7 @@ void Player::poll(std::size_t group, std::size_t member, int partition_max_bytes
     }
     consumer.fresh.clear();
     note_kept_back(*consumer.client, consumer.positions, fetched, partition_max_bytes);
+    note_given(group, fetched.offsets);
     for (const auto& [partition, offsets] : fetched.offsets) {
         diary.given[partition].insert(offsets.begin(), offsets.end());
         consumer.positions[partition] = offsets.back() + 1;
@@ -187,6 +188,63 @@ void Player::poll(std::size_t group, std::size_t member, int partition_max_bytes
         consumer.positions[partition] = list_offset(*consumer.client, partition, kEarliestOffset);
     }
     note("    positions of member " + std::to_string(member) + ": " + text_of(consumer.positions));
+}
+
+void Player::begin_watch(std::size_t group) {
+    GroupDiary& diary = diary_.groups[group];
+    while (diary.given_since.size() < diary_.growths.size()) {
+        diary.given_since.push_back({.committed = diary.committed});
+    }
+}
+
+// Notes records of one answer, and the older ones among them that come after newer records of their keys.
+void Player::note_given(std::size_t group, const std::map<int, std::vector<std::int64_t>>& answer) {
+    begin_watch(group);
+    GroupDiary& diary = diary_.groups[group];
+    for (std::size_t growth = 0; growth < diary.given_since.size(); ++growth) {
+        GivenSince& since = diary.given_since[growth];
+        since.last = Clock::now();
+        for (const auto& [partition, offsets] : answer) {
+            since.first.try_emplace(partition, offsets.front());
+            for (const std::int64_t offset : offsets) {
+                const Written& record = log_of(partition).records[static_cast<std::size_t>(offset)];
+                if (!since.given.emplace(partition, offset).second) {
+                    since.given_again.insert(record.key);
+                    continue;
+                }
+                for (const auto& [other, newer] : since.places[record.key]) {
+                    if (other == partition || log_of(other).records[static_cast<std::size_t>(newer)].order < record.order) {
+                        continue;
+                    }
+                    std::int64_t& last = since.overtaken[record.key].try_emplace(partition, offset).first->second;
+                    last = std::max(last, offset);
+                    const auto committed = since.committed.find(partition);
+                    if (is_cut(growth, {partition, offset}, {other, newer}) && offset >= since.first.at(partition) &&
+                        (committed == since.committed.end() || offset >= committed->second)) {
+                        since.cut.insert(record.key);
+                    }
+                }
+                since.places[record.key].emplace_back(partition, offset);
+            }
+        }
+    }
+}
+
+// True if these are the key's last record of its partition from before the growth, and its first one of the other from after it.
+bool Player::is_cut(std::size_t growth, std::pair<int, std::int64_t> older, std::pair<int, std::int64_t> newer) const {
+    const Growth& grown = diary_.growths[growth];
+    const auto cut_of = [&](int partition) {
+        return partition < grown.from ? grown.cut[static_cast<std::size_t>(partition)] : std::int64_t{0};
+    };
+    const auto has_key = [&](int partition, std::int64_t from, std::int64_t to, int key) {
+        const auto& records = diary_.partitions[static_cast<std::size_t>(partition)].records;
+        return std::any_of(records.begin() + from, records.begin() + std::max(from, to),
+                           [&](const Written& record) { return record.key == key; });
+    };
+    const int key = diary_.partitions[static_cast<std::size_t>(older.first)].records[static_cast<std::size_t>(older.second)].key;
+    return older.second < cut_of(older.first) && newer.second >= cut_of(newer.first) &&
+           !has_key(older.first, older.second + 1, cut_of(older.first), key) &&
+           !has_key(newer.first, cut_of(newer.first), newer.second, key);
 }
 
 void Player::note_fetch(std::size_t group, std::size_t member, int partition, std::int64_t position) {

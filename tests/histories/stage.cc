@@ -30,6 +30,9 @@ std::vector<Told> parse(const std::string& body) {
         if (told.id == "H20" && told.text.find("it is one of ") != std::string::npos) {
             told.id = kOneOfSeveral;
         }
+        if (told.id == "H06" && finding.at("severity") == "warn") {
+            told.id = kMaybeInverted;
+        }
         if (subject.contains("group")) {
             told.about = subject.at("group");
         } else if (subject.contains("client_id")) {

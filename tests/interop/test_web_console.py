@@ -364,7 +364,7 @@ def test_a_takeover_and_its_cause_show_by_themselves(browser, site, world, broke
     browser.wait("!document.querySelector('tbody')", "no topic fits")
     browser.put("[data-search]", "ORD")
     browser.wait("document.querySelectorAll('tbody tr').length === 6", "one does")
-    assert "shared out anew" in browser.run("document.querySelector('.timeline').innerText")
+    assert "rebalanced" in browser.run("document.querySelector('.timeline').innerText")
     second.kill()
     browser.wait("document.querySelector('.timeline > li').innerText.includes('lost')", "what was lost", 90)
     browser.click(".tabs a", "Rebalances")

@@ -1,4 +1,4 @@
-import { ask, button, card, chip, clock, count, date, empty, field, h, note, percent, plural, say, short, show, size, svg, table, tile, tiles } from "./dom.js";
+import { ask, button, card, chip, clock, count, date, empty, field, h, note, pager, percent, plural, say, short, show, size, svg, table, tile, tiles } from "./dom.js";
 import { get, live, page, path, post } from "./api.js";
 import { topicHead } from "./topics.js";
 
@@ -90,7 +90,28 @@ async function markSeen(one) {
 
 /** An open finding; `topic` is the one that the page is about, if any. */
 const openFinding = (one, topic) => finding(one, [h("small", {}, about(one, topic), `since ${date(one.opened_ms)}`, one.restored ? ", before the broker's last start" : ""),
+  one.id === "H06" && !one.restored ? wrongKeys(one.subject) : null,
   one.kind === "harm" ? button("Mark as seen", () => markSeen(one).catch((error) => say(error.message)), "mini") : null]);
+
+const kKeysOnPage = 50;
+
+/** A button for the keys that a group was handed in wrong order, with links to both records of each. */
+function wrongKeys({ topic, group }) {
+  const box = h("div", { "aria-live": "polite" });
+  const at = (place) => h("a", { href: page("topics", topic, "records") + `?partition=${place.partition}&from=${place.offset}` }, `${place.partition} / ${count(place.offset)}`);
+  const draw = async (skip) => {
+    try {
+      const answer = await get(path("findings", "keys"), { topic, group, skip, limit: kKeysOnPage });
+      show(box, table("Keys in wrong order", [["Key", (one) => one.key ?? one.key_hex ?? "–", "wide"], ["Newer: partition / offset", (one) => at(one.newer), "number"], ["handed out", (one) => clock(one.newer.handed_out_ms), "number"],
+        ["Older: partition / offset", (one) => at(one.older), "number"], ["handed out", (one) => clock(one.older.handed_out_ms), "number"], ["Committed", (one) => (one.is_processed ? "yes" : "no")]], answer.keys),
+      pager(skip, kKeysOnPage, answer.total, draw));
+    } catch (error) {
+      say(error.message);
+    }
+  };
+  show(box, button("Show the keys", () => draw(0), "mini"));
+  return box;
+}
 
 const kOverMax = 50, kOverMs = 1000;
 const kEndOf = { over: "", seen: ", marked as seen", stopped: ", when the broker stopped" };
@@ -165,6 +186,8 @@ export async function expansion(place, [name], visit, query) {
       say(grown.message || `${name} has ${plural(grown.partitions, "partition")} now`);
       show(result);
       await history();
+      // The next thing to read is what the growth opened.
+      told.scrollIntoView({ behavior: "smooth" });
     }, answer.verdict === "safe" ? "primary" : "danger");
   }
   async function history() {

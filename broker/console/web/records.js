@@ -270,5 +270,7 @@ export async function records(place, [name], visit, query) {
   show(place, topicHead(name, "records"), h("div", { class: "tools" }, field("Partition", choice), field("From offset", from), field("From time", time), field("With the key", key),
     button("Newest", () => { from.value = time.value = key.value = ""; newest(); }), follow, button("Write a record", write, "primary")), problem, where, list);
   visit.every(kFollowMs, more);
-  return newest();
+  if (query.get("from") === null || state.partition === kAll) return newest();
+  from.value = query.get("from");
+  return load({ from: Number(from.value) });
 }

@@ -26,7 +26,9 @@ void DeliveryOrder::hand_out(const HandOut& handed, const KeyCuts& cuts) {
 
 bool DeliveryOrder::takes_over(const HandOut& handed) const {
     const Last& last = last_.at(handed.partition);
-    return last.reader != handed.reader && handed.time.value - last.time.value <= kHandoverMs && last_commit_ > last.event &&
+    const auto committed = committed_.find(handed.partition);
+    return last.reader != handed.reader && handed.time.value - last.time.value <= kHandoverMs && committed != committed_.end() &&
+           committed->second.offset == handed.from && committed->second.event > last.event &&
            passed_.at(handed.partition).contains(handed.from);
 }
 
@@ -71,7 +73,7 @@ void DeliveryOrder::drop(PartitionIndex partition, Offset from, const KeyCuts& c
                                  .later_answer = 0,
                                  .later_time = to->second.time,
                                  .earlier = std::nullopt,
-                                 .is_committed = committed != committed_.end() && cut.later < committed->second});
+                                 .is_committed = committed != committed_.end() && cut.later < committed->second.offset});
         later_.insert({cut.to, cut.later, index});
         waiting_.insert({cut.from, cut.earlier, index});
     }
@@ -139,7 +141,7 @@ bool DeliveryOrder::overlaps(const HandOut& handed, const KeyCut& cut) const {
         return false;
     }
     const auto committed = committed_.find(cut.from);
-    return committed == committed_.end() || committed->second <= cut.earlier;
+    return committed == committed_.end() || committed->second.offset <= cut.earlier;
 }
 
 void DeliveryOrder::hand_out_again(const HandOut& handed, Key& key) {
@@ -153,8 +155,8 @@ void DeliveryOrder::hand_out_again(const HandOut& handed, Key& key) {
 }
 
 void DeliveryOrder::commit(PartitionIndex partition, Offset offset) {
-    last_commit_ = ++events_;
-    const Offset before = std::exchange(committed_.try_emplace(partition, Offset{0}).first->second, offset);
+    const auto [committed, is_first] = committed_.try_emplace(partition);
+    const Offset before = std::exchange(committed->second, {.offset = offset, .event = ++events_}).offset;
     for (auto place = later_.lower_bound({partition, before, 0});
          place != later_.end() && place->partition == partition && place->offset < offset; ++place) {
         keys_.at(place->cut).is_committed = true;

@@ -27,8 +27,8 @@
 /// A consumer that loses a partition drops what it had fetched ahead: Java and franz-go drop its buffer at the revocation,
 /// librdkafka and sarama when they stop to fetch it. With auto commit, or commits in the callback of the revocation, it commits
 /// what the application had; the next owner begins there. So if another reader begins below what was handed out, soon after the
-/// last answer to the reader before it, and the group has committed in between, then the records from there on count as not
-/// handed out before. Without these signs, as after a crash or with commits at long intervals, keys are given back.
+/// last answer to the reader before it, and the group has committed just this position after that answer, then the records from
+/// there on count as not handed out before. Without these signs, as after a crash, keys are given back.
 ///
 /// A reader takes its answers in their order. Two readers do not: if one of the records was still unfinished with another reader
 /// (no commit behind it) when the second one was handed out, both were *in two members* at once, and only these know which came
@@ -140,7 +140,7 @@ class DeliveryOrder {
         friend auto operator<=>(const Place&, const Place&) = default;
     };
 
-    /// What was handed out.
+    /// The last hand-out of a partition.
     struct Last {
         std::uint64_t reader = 0;
         TimestampMs time;
@@ -166,8 +166,11 @@ class DeliveryOrder {
     std::map<PartitionIndex, Last> last_;
     /// Counts hand-outs and commits.
     std::uint64_t events_ = 0;
-    std::uint64_t last_commit_ = 0;
-    std::map<PartitionIndex, Offset> committed_;
+    struct Committed {
+        Offset offset;
+        std::uint64_t event = 0;
+    };
+    std::map<PartitionIndex, Committed> committed_;
     /// By the index of the cut.
     std::map<std::uint32_t, Key> keys_;
     /// The places of the later records of all of these.

@@ -32,7 +32,7 @@ struct GrowthCut {
     }
 };
 
-/// Reads the records of a topic that has grown, as far as somebody needs them, and keeps what they tell: the cuts of keys, and
+/// Reads the records of a topic that has grown, as far as a caller needs them, and keeps what they tell: the cuts of keys, and
 /// which records from before the growth have keys that move. Pure: records come in through `KeyedRecords`, part by part.
 ///
 /// It finds the partitioner by itself, from the keys of the records from before the growth. Records with an empty key count as

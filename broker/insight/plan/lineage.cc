@@ -1,5 +1,6 @@
 #include "broker/insight/plan/lineage.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -87,7 +88,8 @@ std::optional<std::int32_t> nearest_better_target(std::int32_t old_count, std::i
     return targets.size() == 2 && to_first < to_last ? targets.front() : targets.back();
 }
 
-std::string expansion_warning(std::string_view topic, std::int32_t old_count, std::int32_t new_count) {
+std::string expansion_warning(std::string_view topic, std::int32_t old_count, std::int32_t new_count,
+                              std::span<const UnreadAtGrowth> unread) {
     const Lineage lineage(old_count, new_count);
     std::string text = "topic " + std::string(topic) + " grew from " + std::to_string(old_count) + " to " +
                        std::to_string(new_count) + " partitions: " + to_percent(lineage.moved_share()) +
@@ -95,6 +97,16 @@ std::string expansion_warning(std::string_view topic, std::int32_t old_count, st
     if (const auto target = nearest_better_target(old_count, new_count)) {
         text += " (" + to_percent(lineage.old_to_old_share()) + " only move between old partitions: a multiple of " +
                 std::to_string(old_count) + ", such as " + std::to_string(*target) + ", would have spared them)";
+    }
+    if (!unread.empty()) {
+        const UnreadAtGrowth& most = *std::ranges::max_element(unread, {}, &UnreadAtGrowth::offsets);
+        const std::size_t others = unread.size() - 1;
+        text += "; open now (H03): group " + most.group + " has " + std::to_string(most.offsets) +
+                " offsets from before it to read" +
+                (others == 0   ? ""
+                 : others == 1 ? ", and 1 more group has some"
+                               : ", and " + std::to_string(others) + " more groups have some") +
+                "; let each read the old partitions before the new ones";
     }
     return text + "; see " + std::string(kExpansionGuide);
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,8 +72,14 @@ class Lineage {
 /// The document that warnings refer their readers to.
 inline constexpr std::string_view kExpansionGuide = "docs/expansion.md";
 
+/// A group that has not read everything from before a growth.
+struct UnreadAtGrowth {
+    std::string group;
+    std::int64_t offsets = 0;
+};
 /// One line for the log at the expansion of a keyed topic: N, M, the share of keys that move, the avoidable part of it and the
-/// count that would avoid it, and where to read more.
-[[nodiscard]] std::string expansion_warning(std::string_view topic, std::int32_t old_count, std::int32_t new_count);
+/// count that would avoid it; what is in danger now; and where to read more.
+[[nodiscard]] std::string expansion_warning(std::string_view topic, std::int32_t old_count, std::int32_t new_count,
+                                            std::span<const UnreadAtGrowth> unread);
 
 }  // namespace partita::insight

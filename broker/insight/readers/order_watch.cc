@@ -270,7 +270,7 @@ void OrderWatch::end_watches() {
             if (order.is_through) {
                 continue;
             }
-            // What a group had committed at a look before all these deliveries, it was handed before them.
+            // The group was handed everything before its position of the last look, before all these deliveries.
             const auto known = positions_.find(group);
             order.is_through = true;
             for (std::int32_t index = 0; index < growth.cut.old_count; ++index) {
@@ -329,7 +329,7 @@ void OrderWatch::read_for_moved(const ReaderFacts& facts) {
         add_scan(growths_.size() - 1, std::move(from), is_whole);
         scan = std::prev(growth.scans.end());
     }
-    // What it does not read now, it goes on with at the next look.
+    // The next look goes on where this one stops.
     (void)scan->scan.read_before(*facts.records);
 }
 

@@ -36,8 +36,8 @@ struct Delivery {
 };
 
 /// Deliveries and commits wait here in the order in which they came. A look applies them one by one, each to the growths that
-/// matter to its group, once it is known whose they are and once the records that they need were read. So nothing is told that
-/// depends on when somebody looked.
+/// matter to its group, once it is known whose they are and once the records that they need were read. So the results do not
+/// depend on the moments of the looks.
 ///
 /// A growth matters to a group until the group was handed everything from before it. A group that had committed all of that when
 /// the watch began is through at once.

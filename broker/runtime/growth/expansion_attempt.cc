@@ -104,6 +104,8 @@ class Expansions::Steps final : public ExpansionActions {
     [[nodiscard]] StepOutcome lock_catalog();
     void watch_readers(const GrowingTopic& topic);
     void tell(const GrowingTopic& topic);
+    /// The groups with offsets from before the growth to read, if no fence waits for them.
+    [[nodiscard]] std::vector<insight::UnreadAtGrowth> unread_at(const GrowingTopic& topic) const;
 
     Attempt& attempt_;
     Expansions& expansions_;
@@ -360,9 +362,27 @@ void Expansions::Steps::watch_readers(const GrowingTopic& topic) {
     }
 }
 
+std::vector<insight::UnreadAtGrowth> Expansions::Steps::unread_at(const GrowingTopic& topic) const {
+    std::vector<insight::UnreadAtGrowth> unread;
+    // The topic may have been deleted since.
+    const auto state = expansions_.facts_.cluster.parts().topics.table()->share(topic.before->id);
+    if (state == nullptr || state->topic->expansions.empty() || !state->topic->expansions.back()->circumstances) {
+        return unread;
+    }
+    const catalog::ExpansionCircumstances& circumstances = *state->topic->expansions.back()->circumstances;
+    const bool is_held = circumstances.mode == config::expansion_mode_name(config::ExpansionMode::fenced);
+    for (const catalog::GroupAtCut& group : circumstances.groups) {
+        if (group.lag > 0 && !is_held) {
+            unread.push_back({group.group_id, group.lag});
+        }
+    }
+    return unread;
+}
+
 void Expansions::Steps::tell(const GrowingTopic& topic) {
     if (attempt_.judged_.find(topic.before->name)->second.has_keys) {
-        log::warning("expansion", insight::expansion_warning(topic.before->name, topic.before->partition_count, topic.new_count));
+        log::warning("expansion", insight::expansion_warning(topic.before->name, topic.before->partition_count, topic.new_count,
+                                                             unread_at(topic)));
     } else {
         log::info("expansion", "topic without keys expanded",
                   {{"topic", topic.before->name}, {"from", topic.before->partition_count}, {"to", topic.new_count}});

@@ -134,7 +134,7 @@ TEST_F(ConsumerOrderTest, ReadersOfAGroupThatHadReadEverythingAreNoMatter) {
     (void)findings();
     deliver({2}, 0, end(2));
     (void)findings();
-    // Somebody rewinds the group: these records were handed out before the growth.
+    // A person rewinds the group: these records were handed out before the growth.
     deliver(kOld, 0, end(0));
     deliver(kOther, 0, end(1));
     EXPECT_FALSE(wrong_order());

@@ -148,6 +148,7 @@ TEST_F(DeliveryOrderTest, WhatAnOldOwnerDroppedAtAHandoverCountsAsNotHandedOut) 
     order_.commit(kOld, Offset{7});
     hand_out(kOld, 7, 10, 2);
     EXPECT_EQ(handed_out(), 1) << "the newer record stands";
+    order_.commit(kNew, Offset{0});
     hand_out(kNew, 0, 1, 2);
     EXPECT_EQ(order_.counts(), DeliveryOrder::Counts{}) << "the newer record was dropped too, and now comes last";
 }
@@ -157,6 +158,7 @@ TEST_F(DeliveryOrderTest, OlderRecordThatWasDroppedAtAHandoverComesAfterTheNewer
     hand_out(kNew, 0, 1);
     ASSERT_EQ(handed_out(), 0);
     order_.commit(kNew, Offset{1});
+    order_.commit(kOld, Offset{0});
     hand_out(kOld, 0, 10, 2);
     EXPECT_EQ(handed_out(), 1);
     EXPECT_EQ(order_.counts().processed, 1);
@@ -168,6 +170,7 @@ TEST_F(DeliveryOrderTest, NewReaderWithoutACommitBeforeItOrAfterALongTimeIsNoHan
     hand_out(kOld, 0, 10, 2);
     EXPECT_EQ(handed_out(), 0) << "the application may have had the older record before its reader died";
     order_.commit(kNew, Offset{1});
+    order_.commit(kOld, Offset{0});
     answer_ += DeliveryOrder::kHandoverMs / 100;
     hand_out(kOld, 0, 10, 3);
     EXPECT_EQ(handed_out(), 0);

@@ -108,15 +108,23 @@ TEST(BetterTargets, NearestPrefersTheGreaterOfTwoEquallyNear) {
 }
 
 TEST(ExpansionWarning, StatesCountsShareBetterTargetAndGuide) {
-    const std::string text = expansion_warning("orders", 6, 8);
+    const std::string text = expansion_warning("orders", 6, 8, {});
     for (const char* part : {"topic orders", "from 6 to 8", "75 % of its keys", "12", "docs/expansion.md"}) {
         EXPECT_THAT(text, HasSubstr(part));
     }
     EXPECT_THAT(text, Not(HasSubstr("\n")));
 }
 
+TEST(ExpansionWarning, NamesTheGroupThatIsFarthestBehindAndTheNumberOfOthers) {
+    const UnreadAtGrowth unread[] = {{"audit", 3}, {"billing", 7}, {"shipping", 5}};
+    EXPECT_THAT(expansion_warning("orders", 6, 8, std::span(unread).first(1)),
+                HasSubstr("(H03): group audit has 3 offsets from before it to read; let each"));
+    EXPECT_THAT(expansion_warning("orders", 6, 8, unread),
+                HasSubstr("group billing has 7 offsets from before it to read, and 2 more groups have some; let each"));
+}
+
 TEST(ExpansionWarning, NamesNoBetterTargetForAMultiple) {
-    const std::string text = expansion_warning("orders", 3, 6);
+    const std::string text = expansion_warning("orders", 3, 6, {});
     EXPECT_THAT(text, HasSubstr("from 3 to 6 partitions: 50 % of its keys"));
     EXPECT_THAT(text, Not(HasSubstr("multiple of")));
 }

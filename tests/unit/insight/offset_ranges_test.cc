@@ -56,6 +56,19 @@ TEST(OffsetRanges, MoreThanTheLimitJoinsTheClosestAndSaysSo) {
     EXPECT_FALSE(ranges.contains(Offset{20}));
 }
 
+TEST(OffsetRanges, CutRemovesEverythingFromAnOffsetOn) {
+    OffsetRanges ranges;
+    ranges.add(Offset{0}, Offset{10});
+    ranges.add(Offset{20}, Offset{30});
+    ranges.cut(Offset{5});
+    EXPECT_TRUE(ranges.contains(Offset{4}));
+    EXPECT_FALSE(ranges.contains(Offset{5}));
+    EXPECT_FALSE(ranges.contains(Offset{20}));
+    EXPECT_EQ(ranges.size(), 1U);
+    ranges.cut(Offset{0});
+    EXPECT_EQ(ranges.size(), 0U);
+}
+
 TEST(OffsetRanges, AgreeWithASetOfOffsets) {
     std::mt19937 random(7);
     for (int round = 0; round < 200; ++round) {

@@ -1,0 +1,203 @@
+"""Order that broke, as the application suffers it: readers at full speed, compared with what the broker tells (H03 and H06)."""
+
+import threading
+import time
+
+import confluent_kafka
+
+import harness
+import insight
+
+OLD, NEW = 6, 8
+KEYS = 2000
+BEFORE, AFTER = 20_000, 4_000
+
+
+class Writer:
+    """Writes records whose value is their number; key and order of each follow from it."""
+
+    def __init__(self, broker, topic):
+        self.topic = topic
+        self.written = 0
+        self.producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap, "partitioner": "murmur2_random",
+                                                  "topic.metadata.refresh.interval.ms": 500,
+                                                  "queue.buffering.max.messages": 1_000_000})
+
+    def write(self, count):
+        for number in range(self.written, self.written + count):
+            self.producer.produce(self.topic, key=f"key-{number * 7919 % KEYS}", value=str(number))
+        self.written += count
+        assert self.producer.flush(60) == 0
+
+
+class Application:
+    """What the members of one group received, in the order in which they received it."""
+
+    def __init__(self, broker, topic, group, **config):
+        self.config = {"bootstrap.servers": broker.bootstrap, "group.id": group, "auto.offset.reset": "earliest",
+                       "auto.commit.interval.ms": 1000, "topic.metadata.refresh.interval.ms": 500, **config}
+        self.topic = topic
+        self.received = []
+        self.lock = threading.Lock()
+
+    def read(self, consumer, is_enough):
+        while not is_enough():
+            for message in consumer.consume(500, 0.2):
+                if not message.error():
+                    with self.lock:
+                        self.received.append((message.key(), int(message.value())))
+
+    def run(self, members, count):
+        """Reads until the group has received so many records; closes at the end."""
+        def is_enough():
+            with self.lock:
+                return len({number for _, number in self.received}) >= count or time.monotonic() > deadline
+
+        def member():
+            consumer = confluent_kafka.Consumer(self.config)
+            consumer.subscribe([self.topic])
+            self.read(consumer, is_enough)
+            consumer.close()
+
+        deadline = time.monotonic() + 60
+        threads = [threading.Thread(target=member) for _ in range(members)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len({number for _, number in self.received}) >= count
+
+    def wrong_keys(self):
+        """Keys with a newer record that came before an older one came for the first time."""
+        seen, newest, wrong = set(), {}, set()
+        for key, number in self.received:
+            if number in seen:
+                continue
+            seen.add(number)
+            if newest.get(key, -1) > number:
+                wrong.add(key.decode())
+            newest[key] = max(newest.get(key, -1), number)
+        return wrong
+
+
+def listed_keys(broker, topic, group):
+    """Every key behind H06, over HTTP, page by page."""
+    keys = []
+    while True:
+        page = insight.ask(broker, f"findings/keys?topic={topic}&group={group}&limit=400&skip={len(keys)}")
+        keys += page["keys"]
+        if len(keys) == page["total"]:
+            return keys
+
+
+def settled(broker, topic, group):
+    """H06 once the broker has judged everything that the group received: H03 is over then, too."""
+    insight.wait_until_closed(broker, topic, "H03", group=group)
+    return insight.wait_for(broker, topic, "H06", group=group)
+
+
+def test_every_key_that_an_application_received_in_wrong_order_is_told(broker, unique):
+    topic, group = unique("topic"), unique("group")
+    insight.create(broker, topic, OLD)
+    writer = Writer(broker, topic)
+    writer.write(BEFORE)
+    application = Application(broker, topic, group)
+    application.run(1, BEFORE // 4)
+    insight.grow(broker, topic, NEW)
+    danger = insight.wait_for(broker, topic, "H03", group=group)
+    assert danger["kind"] == "danger"
+    # While it is away, the numbers are those of the plan.
+    plan = insight.ask(broker, f"topics/{topic}/expansions")["expansions"][-1]
+    assert plan["circumstances"]["groups"][0]["lag"] == danger["numbers"]["backlog_records"]
+    assert 0.7 < danger["numbers"]["moved_backlog_records"] / danger["numbers"]["backlog_records"] < 0.8
+    writer.write(AFTER)
+    application.run(1, BEFORE + AFTER)
+    wrong = application.wrong_keys()
+    assert wrong
+    told = settled(broker, topic, group)
+    assert (told["count"], told["numbers"]["is_exact"], told["kind"], told["severity"]) == (len(wrong), 1, "harm", "block"), told
+    assert told["numbers"]["processed_keys"] == len(wrong), "its commits are behind all of them"
+    keys = listed_keys(broker, topic, group)
+    assert {key["key"] for key in keys} == wrong
+    assert all(key["newer"]["handed_out_ms"] <= key["older"]["handed_out_ms"] for key in keys)
+    shown = harness.run_partita("findings", "--http", insight.address(broker), "--topic", topic, "--group", group, "--keys")
+    assert {line.split("\t")[0] for line in shown.stdout.splitlines()} == wrong
+
+
+def test_a_group_that_comes_after_the_growth_and_begins_at_the_start_is_told(broker, unique):
+    topic, group = unique("topic"), unique("group")
+    insight.create(broker, topic, OLD)
+    writer = Writer(broker, topic)
+    writer.write(BEFORE)
+    insight.grow(broker, topic, NEW)
+    writer.write(BEFORE)
+    application = Application(broker, topic, group)
+    application.run(1, 2 * BEFORE)
+    wrong = application.wrong_keys()
+    told = settled(broker, topic, group)
+    assert told["count"] == len(wrong) > 0, told
+
+
+def test_with_several_members_the_application_lies_within_what_is_told(broker, unique):
+    """Two members take their records at their own pace: the broker says of which keys only they know the order."""
+    topic, group = unique("topic"), unique("group")
+    insight.create(broker, topic, OLD)
+    writer = Writer(broker, topic)
+    writer.write(BEFORE)
+    application = Application(broker, topic, group)
+    application.run(1, BEFORE // 4)
+    insight.grow(broker, topic, NEW)
+    writer.write(AFTER)
+    application.run(3, BEFORE + AFTER)
+    wrong = len(application.wrong_keys())
+    numbers = settled(broker, topic, group)["numbers"]
+    certain = numbers["keys"] - numbers["two_member_keys"]
+    assert certain <= wrong <= numbers["keys"] + numbers["overlapping_keys"] + numbers["given_back_keys"], (wrong, numbers)
+
+
+def test_a_broker_that_dies_between_the_growth_and_the_return_still_tells(unique):
+    with harness.PartitaBroker() as broker:
+        topic, group = unique("topic"), unique("group")
+        insight.create(broker, topic, OLD)
+        writer = Writer(broker, topic)
+        writer.write(BEFORE)
+        application = Application(broker, topic, group)
+        application.run(1, BEFORE // 4)
+        insight.grow(broker, topic, NEW)
+        writer.write(AFTER)
+        broker.kill()
+        broker.start()
+        application.run(1, BEFORE + AFTER)
+        wrong = application.wrong_keys()
+        told = settled(broker, topic, group)
+        assert told["count"] == len(wrong) > 0, told
+
+
+def test_a_group_without_a_backlog_at_the_growth_is_told_nothing(broker, unique):
+    topic, group = unique("topic"), unique("group")
+    insight.create(broker, topic, OLD)
+    writer = Writer(broker, topic)
+    writer.write(BEFORE)
+    application = Application(broker, topic, group)
+    application.run(1, BEFORE)
+    insight.grow(broker, topic, NEW)
+    writer.write(AFTER)
+    application.run(1, BEFORE + AFTER)
+    assert not application.wrong_keys()
+    assert not harness.is_seen_within(lambda: insight.finding(broker, topic, "H06", group=group), 3)
+    assert not insight.finding(broker, topic, "H03", group=group)
+
+
+def test_mode_fenced_prevents_it(broker, unique):
+    topic, group = unique("topic"), unique("group")
+    insight.create(broker, topic, OLD, **{"partita.expansion.mode": "fenced"})
+    writer = Writer(broker, topic)
+    writer.write(BEFORE)
+    application = Application(broker, topic, group)
+    application.run(1, BEFORE // 4)
+    insight.grow(broker, topic, NEW)
+    writer.write(AFTER)
+    application.run(1, BEFORE + AFTER)
+    assert not application.wrong_keys()
+    insight.wait_until_closed(broker, topic, "H03", group=group)
+    assert not insight.finding(broker, topic, "H06", group=group)
