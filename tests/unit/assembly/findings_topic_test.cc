@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "broker/insight/hub/findings_hub.h"
+#include "broker/insight/local/event_history.h"
 #include "broker/logs/published_topics.h"
 #include "broker/logs/turns.h"
 #include "protocol/record_batch.h"
+#include "protocol/record_batch_builder.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/in_process_broker.h"
 #include "tests/support/plain_client.h"
@@ -93,6 +95,42 @@ TEST_F(FindingsTopicInABroker, ATurnWritesOneBatchOfSoManyAndLaterTurnsTheRest) 
     };
     ASSERT_TRUE(eventually([&] { return written() >= static_cast<std::int64_t>(kFindings); })) << written();
     EXPECT_EQ(std::ranges::max(batches()), static_cast<std::int32_t>(FindingsTopic::kBatchRecordsMax));
+}
+
+TEST_F(FindingsTopicInABroker, TheHistoryHasTheNewestEventsUpToTheEndThatItBeganWith) {
+    using insight::TopicEventHistory;
+    open_findings(1);
+    ASSERT_TRUE(eventually([&] { return !batches().empty(); }));
+    const auto table = broker_->services().topics.table();
+    const auto partition = table->find(FindingsTopic::kName)->partitions.front();
+    // Clients may write to the topic, too.
+    PlainClient client(broker_->port());
+    std::int64_t written = partition->log->log_end_offset().value;
+    const auto write = [&](std::int64_t records) {
+        BatchBuilder builder;
+        for (std::int64_t record = 0; record < records; ++record) {
+            builder.append({1}, as_bytes("t"), as_bytes(std::to_string(written++)));
+        }
+        std::vector<std::byte> batch;
+        builder.build(batch);
+        ASSERT_EQ(client.produce(std::string(FindingsTopic::kName), 0, batch).error, ErrorCode::none);
+    };
+    constexpr std::int64_t kBatchRecords = 10'000;
+    while (written <= TopicEventHistory::kEventsMax) {
+        ASSERT_NO_FATAL_FAILURE(write(kBatchRecords));
+    }
+    TopicEventHistory history(partition);
+    const std::int64_t end = written;
+    ASSERT_NO_FATAL_FAILURE(write(1));
+    std::int64_t next = end - TopicEventHistory::kEventsMax;
+    while (history.has_more()) {
+        const std::vector<std::string> events = history.next();
+        EXPECT_LE(events.size(), TopicEventHistory::kPageEvents);
+        for (const std::string& event : events) {
+            ASSERT_EQ(event, std::to_string(next++));
+        }
+    }
+    EXPECT_EQ(next, end);
 }
 
 }  // namespace
