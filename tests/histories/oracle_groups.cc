@@ -108,7 +108,9 @@ void Oracle::inverted(const std::string& name, const GroupDiary& group) {
         }
     }
     const auto due = static_cast<std::int64_t>(surely.size());
-    add("H06", name, is_settled ? due : std::min<std::int64_t>(due, 1), static_cast<std::int64_t>(all.size()), is_settled,
+    // A reader in no group may pass for a member of its name that does not read.
+    const auto most = is_known ? static_cast<std::int64_t>(all.size()) : script_.keys;
+    add("H06", name, is_settled ? due : std::min<std::int64_t>(due, 1), most, is_settled,
         "keys of which it was given a newer record first");
     add(kMaybeInverted, name, 1, script_.keys, false, "keys that are in two members");
 }

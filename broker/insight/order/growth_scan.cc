@@ -1,6 +1,7 @@
 #include "broker/insight/order/growth_scan.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "broker/partitioners/families.h"
@@ -96,11 +97,9 @@ void GrowthScan::judge() {
     }
     evidence_ = judge_placements(keys_, counts);
     is_judged_ = true;
-    std::optional<partitioners::Family> family = evidence_.has_family() ? evidence_.family : std::nullopt;
-    // The records from one partition alone do not tell.
-    const bool may_be_known = evidence_.kind == PlacementKind::too_few_keys || evidence_.kind == PlacementKind::one_partition ||
-                              evidence_.kind == PlacementKind::all_in_one_partition;
-    if (!family && may_be_known && !known_families_.is_empty()) {
+    std::optional<partitioners::Family> family = evidence_.has_family() ? evidence_.family : family_by_any_count(counts);
+    // A few records, or those of one partition, do not tell.
+    if (!family && evidence_.kind != PlacementKind::mixed && !known_families_.is_empty()) {
         family = known_families_.first();
     }
     if (family == family_) {
@@ -108,6 +107,30 @@ void GrowthScan::judge() {
     }
     family_ = family;
     restarts_ = true;
+}
+
+std::optional<partitioners::Family> GrowthScan::family_by_any_count(std::span<const std::int32_t> counts) const {
+    std::array<std::int64_t, partitioners::kFamilyCount> explained{};
+    std::int64_t placements = 0;
+    for (const KeyEntry& entry : keys_.entries()) {
+        keys_.for_each_placement(entry, [&](const Placement& placement) {
+            partitioners::FamilySet families;
+            for (std::int32_t epoch = 0; epoch <= placement.epoch; ++epoch) {
+                const std::int32_t count = counts[static_cast<std::size_t>(epoch)];
+                families = families | partitioners::families_that_agree(as_bytes(entry.key), placement.partition, count);
+            }
+            ++placements;
+            families.for_each([&](partitioners::Family family) { ++explained[static_cast<std::size_t>(family)]; });
+        });
+    }
+    const auto best = std::ranges::max_element(explained);
+    const bool is_enough = placements >= kEvidenceKeysMin &&
+                           static_cast<double>(*best) >= kEvidenceShareMin * static_cast<double>(placements);
+    // With few partitions and several counts, chance explains much.
+    if (!is_enough || counts.front() < 2) {
+        return std::nullopt;
+    }
+    return static_cast<partitioners::Family>(best - explained.begin());
 }
 
 bool GrowthScan::read_before(KeyedRecords& records) {
@@ -162,7 +185,7 @@ bool GrowthScan::read_after(KeyedRecords& records, PartitionIndex partition, Off
     return next >= to;
 }
 
-bool GrowthScan::do_keys_count() const { return keyed_records_ > 0 && !(is_judged_ && ignores_keys(evidence_.kind)); }
+bool GrowthScan::do_keys_count() const { return keyed_records_ > 0 && !(is_judged_ && !family_ && ignores_keys(evidence_.kind)); }
 
 std::optional<std::int64_t> GrowthScan::moved_from(PartitionIndex partition, Offset offset) const {
     if (!has_read_before_ || !family_) {

@@ -91,7 +91,7 @@ FirstReads ConsumerWatch::first_reads(ReaderOwners& owners) const {
     FirstReads reads;
     for (const auto& [id, reading] : readings_.all()) {
         const ReaderOwner& owner = owners.of(id);
-        if (owner.groups.size() != 1) {
+        if (!owner.is_of_one_group) {
             continue;
         }
         for (const auto& [partition, read] : reading.partitions) {

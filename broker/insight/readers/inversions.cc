@@ -62,6 +62,10 @@ RecordFate Inversions::fate_of(const std::string& group, const Proof& proof, con
     if (fate == RecordFate::aborted || !proof.is_by_first) {
         return fate;
     }
+    // In an old partition nobody follows where a group begins. If it was handed the record, OrderWatch knows.
+    if (growth_of(facts.growths, proof.to) == nullptr) {
+        return RecordFate::aborted;
+    }
     switch (resets.delivery_of(group, proof.to, proof.later)) {
         case AutoResets::Delivery::skipped:
             return RecordFate::aborted;

@@ -56,17 +56,13 @@ void OrderWatch::on_commit(std::string_view group, std::span<const Inversions::C
 }
 
 void OrderWatch::forget_group(const std::string& group) {
-    for (Growth& growth : growths_) {
-        growth.groups.erase(group);
-        growth.known_groups.erase(group);
-        growth.done_groups.erase(group);
-    }
     positions_.erase(group);
-    inexact_groups_.erase(group);
-    std::erase_if(waiting_, [&](const Event& event) {
-        const auto* commit = std::get_if<CommitNote>(&event);
-        return commit != nullptr && commit->group == group;
-    });
+    if (waiting_.empty()) {
+        apply(DeletionNote{group});
+    } else {
+        // The deliveries that wait were to the group that was deleted.
+        waiting_.emplace_back(DeletionNote{group});
+    }
 }
 
 void OrderWatch::settle(const ReaderFacts& facts, ReaderOwners& owners, std::optional<Positions> wanted, LookTime& time) {
@@ -96,8 +92,10 @@ void OrderWatch::settle(const ReaderFacts& facts, ReaderOwners& owners, std::opt
                 is_reading_ = !facts.records->has_budget();
                 return;
             }
+        } else if (const auto* commit = std::get_if<CommitNote>(&event)) {
+            apply(*commit);
         } else {
-            apply(std::get<CommitNote>(event));
+            apply(std::get<DeletionNote>(event));
         }
         waiting_.pop_front();
     }
@@ -126,16 +124,14 @@ void OrderWatch::note_reading_groups(ReaderOwners& owners) {
 OrderWatch::Step OrderWatch::apply(const Delivery& delivery, const ReaderFacts& facts, const GroupIndex& groups,
                                    ReaderOwners& owners, LookTime& time) {
     const ReaderOwner& owner = owners.of(delivery.connection);
-    // Members of one group may look alike. It is enough that the reader belongs to one of them.
-    const bool is_of_one_group = owner.groups.size() == 1;
-    const bool is_open = owner.may_change || (owner.kind == Attribution::Kind::one_of && !is_of_one_group);
+    const bool is_open = owner.may_change || (owner.kind == Attribution::Kind::one_of && !owner.is_of_one_group);
     if (is_open && !time.has_passed(delivery.time, kOwnerWaitMs)) {
         return Step::waits;
     }
     if (owner.kind == Attribution::Kind::no_group) {
         return Step::done;
     }
-    if (!is_of_one_group) {
+    if (!owner.is_of_one_group) {
         leave_out(owner.groups);
         return Step::done;
     }
@@ -189,6 +185,15 @@ void OrderWatch::apply(const CommitNote& note) {
             order->second.order.commit(commit.partition, commit.offset);
         }
     }
+}
+
+void OrderWatch::apply(const DeletionNote& note) {
+    for (Growth& growth : growths_) {
+        growth.groups.erase(note.group);
+        growth.known_groups.erase(note.group);
+        growth.done_groups.erase(note.group);
+    }
+    inexact_groups_.erase(note.group);
 }
 
 OrderWatch::GroupOrder* OrderWatch::order_of(std::size_t growth_index, const std::string& group, const GroupFacts* group_facts,

@@ -58,6 +58,7 @@ class OrderWatch {
     void on_delivery(const Delivery& delivery);
     void lose_deliveries() { are_all_inexact_ = true; }
     void on_commit(std::string_view group, std::span<const Inversions::Commit> commits);
+    /// The group was deleted: a later group of the same name is a new group.
     void forget_group(const std::string& group);
 
     /// True if something waits that a look can settle.
@@ -102,8 +103,8 @@ class OrderWatch {
     /// `positions`: where the group goes on, by old partition of the last growth.
     [[nodiscard]] Moved moved_from(std::span<const Offset> positions) const;
 
-    /// The keys that the group was handed in wrong order, one for each cut: those of the oldest growth first. A cut keeps its place
-    /// while the older records exist.
+    /// The keys that the group was handed in wrong order, one for each cut: those of the oldest growth first. A cut keeps its
+    /// place while the older records exist.
     [[nodiscard]] std::vector<WrongKey> wrong_keys(std::string_view group) const;
 
     void add_groups_told(std::set<std::string>& groups) const;
@@ -113,7 +114,10 @@ class OrderWatch {
         std::string group;
         std::vector<Inversions::Commit> commits;
     };
-    using Event = std::variant<Delivery, CommitNote>;
+    struct DeletionNote {
+        std::string group;
+    };
+    using Event = std::variant<Delivery, CommitNote, DeletionNote>;
 
     struct GroupOrder {
         /// The index of its scan; meaningless once it is through.
@@ -150,6 +154,7 @@ class OrderWatch {
     [[nodiscard]] Step apply_to_group(const Delivery& delivery, const std::string& group, const GroupFacts* group_facts,
                                       const ReaderFacts& facts);
     void apply(const CommitNote& note);
+    void apply(const DeletionNote& note);
     /// The group's order for the growth; null if the growth does not matter to the group.
     [[nodiscard]] GroupOrder* order_of(std::size_t growth_index, const std::string& group, const GroupFacts* group_facts,
                                        const ReaderFacts& facts);

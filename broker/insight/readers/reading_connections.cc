@@ -52,6 +52,16 @@ const std::optional<ProcessIdentity>& process_of(const std::optional<ConnectionF
     return facts ? facts->process : kUnknown;
 }
 
+/// True if no more readers compete for these members than there are of them: then each of the readers is one of the members.
+bool are_enough(const std::vector<std::size_t>& candidates, const std::vector<ReadingConnection>& readers,
+                const std::vector<GroupMember>& members) {
+    const auto competes = [&](const ReadingConnection& reader) {
+        return std::ranges::any_of(
+            candidates, [&](std::size_t candidate) { return exclusion_of(reader, members[candidate]) == Exclusion::none; });
+    };
+    return static_cast<std::size_t>(std::ranges::count_if(readers, competes)) <= candidates.size();
+}
+
 }  // namespace
 
 bool ReadingConnections::on_fetch(ConnectionId connection, const ClientIdentity& client, PartitionIndex partition, Offset from,
@@ -298,6 +308,8 @@ ReaderOwner ReaderOwners::work_out(ConnectionId connection, Reading& reading) {
     std::ranges::sort(owner.groups);
     const auto repeated = std::ranges::unique(owner.groups);
     owner.groups.erase(repeated.begin(), repeated.end());
+    owner.is_of_one_group = owner.groups.size() == 1 &&
+                            (owner.kind == Attribution::Kind::member || are_enough(attribution.candidates, readers, members));
     if (reading.is_open && owner.kind == Attribution::Kind::member) {
         reading.was_judged_open = true;
     }

@@ -127,6 +127,8 @@ struct ReaderOwner {
     AttributionBasis basis = AttributionBasis::none;
     /// The groups in which it may read, ascending: exactly one for `member`. Empty for `one_of` means any group.
     std::vector<std::string> groups;
+    /// The reader is a member of the one group in `groups`, though it may not be known which.
+    bool is_of_one_group = false;
     /// More may be known soon: the broker is still looking for a process.
     bool may_change = false;
 };

@@ -72,7 +72,7 @@ TEST(ToldEvents, TextThatIsNoEventIsLeftOut) {
     }
     for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{{R"("H06")", R"("H99")"},
                                                                                    {R"("harm")", R"("bliss")"},
-                                                                                   {R"("warn")", R"("wern")"},
+                                                                                   {R"("block")", R"("blok")"},
                                                                                    {R"("opened","time)", R"("grown","time)"},
                                                                                    {R"("count":2)", R"("count":"2")"}}) {
         std::string bad = good;
