@@ -124,8 +124,8 @@ std::optional<partitioners::Family> GrowthScan::family_by_any_count(std::span<co
         });
     }
     const auto best = std::ranges::max_element(explained);
-    const bool is_enough = placements >= kEvidenceKeysMin &&
-                           static_cast<double>(*best) >= kEvidenceShareMin * static_cast<double>(placements);
+    const bool is_enough =
+        placements >= kEvidenceKeysMin && static_cast<double>(*best) >= kEvidenceShareMin * static_cast<double>(placements);
     // With few partitions and several counts, chance explains much.
     if (!is_enough || counts.front() < 2) {
         return std::nullopt;

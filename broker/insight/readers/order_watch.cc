@@ -314,13 +314,22 @@ void OrderWatch::read_for_moved(const ReaderFacts& facts) {
     if (scan == growth.scans.end()) {
         const bool is_first = growth.scans.empty();
         Positions from;
-        bool is_whole = true;
         for (std::int32_t index = 0; index < growth.cut.old_count; ++index) {
             const Offset start = offset_at(facts.log_starts, {index});
-            from.push_back(is_first ? std::max(start, std::min(offset_at(*wanted_moved_, {index}), growth.cut.end_of({index})))
-                                    : start);
-            is_whole = is_whole && from.back() <= start;
+            const Offset wanted = std::min(offset_at(*wanted_moved_, {index}), growth.cut.end_of({index}));
+            from.push_back(is_first ? std::max(start, wanted) : start);
         }
+        // The positions are newer than the deliveries that wait.
+        for (const Event& event : waiting_) {
+            const auto* delivery = std::get_if<Delivery>(&event);
+            if (delivery != nullptr && growth.cut.is_before(delivery->partition, delivery->from)) {
+                Offset& begin = from[static_cast<std::size_t>(delivery->partition.value)];
+                begin = std::min(begin, delivery->from);
+            }
+        }
+        const bool is_whole = std::ranges::all_of(std::views::iota(0, growth.cut.old_count), [&](std::int32_t index) {
+            return from[static_cast<std::size_t>(index)] <= offset_at(facts.log_starts, {index});
+        });
         if (is_first) {
             for (const GroupFacts& group : facts.groups) {
                 const Positions positions = positions_in(group, growth.cut.old_count);
