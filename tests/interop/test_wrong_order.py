@@ -120,7 +120,7 @@ def test_every_key_that_an_application_received_in_wrong_order_is_told(broker, u
     assert {key["key"] for key in keys} == wrong
     assert all(key["newer"]["handed_out_ms"] <= key["older"]["handed_out_ms"] for key in keys)
     shown = harness.run_partita("findings", "--http", insight.address(broker), "--topic", topic, "--group", group, "--keys")
-    assert {line.split("\t")[0] for line in shown.stdout.splitlines()} == wrong
+    assert {line.split("\t")[0] for line in shown.out.splitlines()} == wrong
 
 
 def test_a_group_that_comes_after_the_growth_and_begins_at_the_start_is_told(broker, unique):

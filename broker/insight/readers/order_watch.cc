@@ -57,10 +57,10 @@ void OrderWatch::on_commit(std::string_view group, std::span<const Inversions::C
 
 void OrderWatch::forget_group(const std::string& group) {
     positions_.erase(group);
-    if (waiting_.empty()) {
-        apply(DeletionNote{group});
-    } else {
-        // The deliveries that wait were to the group that was deleted.
+    forget(group);
+    if (!waiting_.empty()) {
+        // The deliveries that wait were to the group that was deleted. They are applied, and forgotten after that.
+        ++deletions_[group];
         waiting_.emplace_back(DeletionNote{group});
     }
 }
@@ -188,12 +188,20 @@ void OrderWatch::apply(const CommitNote& note) {
 }
 
 void OrderWatch::apply(const DeletionNote& note) {
-    for (Growth& growth : growths_) {
-        growth.groups.erase(note.group);
-        growth.known_groups.erase(note.group);
-        growth.done_groups.erase(note.group);
+    forget(note.group);
+    const auto waiting = deletions_.find(note.group);
+    if (--waiting->second == 0) {
+        deletions_.erase(waiting);
     }
-    inexact_groups_.erase(note.group);
+}
+
+void OrderWatch::forget(const std::string& group) {
+    for (Growth& growth : growths_) {
+        growth.groups.erase(group);
+        growth.known_groups.erase(group);
+        growth.done_groups.erase(group);
+    }
+    inexact_groups_.erase(group);
 }
 
 OrderWatch::GroupOrder* OrderWatch::order_of(std::size_t growth_index, const std::string& group, const GroupFacts* group_facts,
@@ -379,7 +387,7 @@ std::map<std::string, OrderWatch::Told> OrderWatch::told() const {
         for (const auto& [group, order] : growth.groups) {
             std::vector<WrongKey> wrong = order.order.wrong_keys();
             const DeliveryOrder::Counts counts = order.order.counts();
-            if (wrong.empty() && counts.overlapping == 0) {
+            if ((wrong.empty() && counts.overlapping == 0) || deletions_.contains(group)) {
                 continue;
             }
             Told& told = all[group];

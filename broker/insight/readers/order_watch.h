@@ -155,6 +155,7 @@ class OrderWatch {
                                       const ReaderFacts& facts);
     void apply(const CommitNote& note);
     void apply(const DeletionNote& note);
+    void forget(const std::string& group);
     /// The group's order for the growth; null if the growth does not matter to the group.
     [[nodiscard]] GroupOrder* order_of(std::size_t growth_index, const std::string& group, const GroupFacts* group_facts,
                                        const ReaderFacts& facts);
@@ -182,6 +183,8 @@ class OrderWatch {
     /// Groups with a delivery that was left out.
     std::set<std::string, std::less<>> inexact_groups_;
     bool are_all_inexact_ = false;
+    /// By group: how many notes of its deletion wait.
+    std::map<std::string, int, std::less<>> deletions_;
 };
 
 }  // namespace partita::insight
