@@ -43,7 +43,7 @@ constexpr Option kGroupsOptions[] = {
     {"by-duration", "duration", "move to the first record of the last: PnDTnHnMnS"},
     {"to-earliest", "", "move to the beginning"},
     {"to-latest", "", "move to the end"},
-    {"to-current", "", "keep committed offsets; move to the end if there is none"},
+    {"to-current", "", "keep committed offsets; without one move to the end"},
     {"shift-by", "offsets", "move forward by this number of records; negative for back"},
     {"members", "", "with --describe: show the members"},
     {"verbose", "", "with --describe: show more columns"},

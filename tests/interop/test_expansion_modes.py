@@ -116,7 +116,7 @@ def read_until(scenario, agent, topic, partitions):
     """Writes markers until one of each of these partitions is read: whoever reads on `latest` may have begun behind the
     first ones."""
     def marker_is_read():
-        agent.call("produce", topic=topic, records=[{"partition": p, "value": str(p * 1000)} for p in partitions])
+        agent.call("produce", topic=topic, records=[{"partition": p, "key": f"marker-{p}", "value": str(p * 1000)} for p in partitions])
         return {p * 1000 for p in partitions} <= set(delivered(scenario, topic))
     harness.wait_until(marker_is_read, 20, f"a record of each of {partitions} is read")
 

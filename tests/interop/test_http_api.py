@@ -205,6 +205,11 @@ def test_a_topic_that_grows(site, broker):
         site.ask("findings", query="?state=closed", status=400)
         assert site.ask("markSeen", {"topic": "growing", "id": "H06"})["seen"] == 0
         site.ask("markSeen", {"id": "H99"}, status=400)
+        wrong = site.ask("wrongKeys", query="?topic=growing&group=slow")
+        assert wrong["total"] == len(wrong["keys"])
+        site.ask("wrongKeys", query="?topic=growing", status=400)
+        site.ask("wrongKeys", query="?topic=growing&group=slow&limit=1001", status=400)
+        site.ask("wrongKeys", query="?topic=no-such&group=slow", status=404)
         # The stream begins with what is open.
         with urllib.request.urlopen(f"http://{site.address}/v1/events", timeout=60) as stream:
             event = json.loads(stream.readline())

@@ -106,7 +106,7 @@ void idempotent_producers(const PlanView& view, std::vector<Finding>& findings) 
     findings.push_back(make_finding(
         HazardId::idempotent_producers, view.about_topic(),
         counted(count, "producer") + " seen lately " + (count == 1 ? "is" : "are") +
-            " idempotent: it keeps sequences per partition, begins with 0 in new ones, and retries in the same partition",
+            " idempotent: each keeps sequences per partition, begins with 0 in new ones, and retries in the same partition",
         count));
 }
 
