@@ -111,7 +111,7 @@ std::string readable_key(const std::string& topic, const ordered_json& key) {
     const std::string name = key.contains("key")       ? key.at("key").get<std::string>()
                              : key.contains("key_hex") ? "0x" + key.at("key_hex").get<std::string>()
                                                        : "(its record is gone)";
-    return printable(name + "\t" + place(key.at("newer")) + " before " + place(key.at("older"))) + "\n";
+    return printable(name) + "\t" + printable(place(key.at("newer")) + " before " + place(key.at("older"))) + "\n";
 }
 
 /// Prints the keys behind H06 of one group, page by page.

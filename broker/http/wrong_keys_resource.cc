@@ -17,6 +17,7 @@
 #include "broker/insight/findings/finding_json.h"
 #include "broker/insight/local/local_cluster.h"
 #include "broker/insight/shell/reader_observer.h"
+#include "protocol/try.h"
 
 namespace partita::http {
 namespace {
@@ -36,14 +37,11 @@ struct KeysWish {
 };
 
 std::expected<KeysWish, std::string> parse_keys_wish(const Request& request) {
-    const auto page = parse_page(request);
-    if (!page) {
-        return std::unexpected(page.error());
-    }
+    PARTITA_TRY_ASSIGN(const PageWish page, parse_page(request));
     KeysWish wish{.topic = std::string(request.parameter("topic").value_or("")),
                   .group = std::string(request.parameter("group").value_or("")),
-                  .skip = page->skip,
-                  .limit = request.parameter("limit") ? page->limit : kKeysDefault,
+                  .skip = page.skip,
+                  .limit = request.parameter("limit") ? page.limit : kKeysDefault,
                   .style = is_set(request, "hash_keys") ? insight::KeyStyle::hashed : insight::KeyStyle::text};
     if (wish.topic.empty() || wish.group.empty() || request.parameter("id").value_or("H06") != "H06") {
         return std::unexpected("name a topic and a group; H06 is the only finding with a list of keys");

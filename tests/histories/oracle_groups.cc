@@ -60,8 +60,7 @@ void Oracle::backlog(const std::string& name, const GroupDiary& group) {
         }
     }
     const std::int64_t least = has_one_partitioner() ? std::max<std::int64_t>(surely_moved, 1) : 1;
-    add("H03", name, least, unread, surely_moved > 0 && has_one_partitioner(),
-        "unread records from before the last growth");
+    add("H03", name, least, unread, surely_moved > 0 && has_one_partitioner(), "unread records from before the last growth");
 }
 
 bool Oracle::has_one_partitioner() const {

@@ -245,7 +245,8 @@ std::uint64_t disk_usage(const std::filesystem::path& directory) {
     std::uint64_t bytes = 0;
     std::error_code error;
     // A directory may vanish meanwhile; its error ends the walk.
-    for (std::filesystem::recursive_directory_iterator entry(directory, error); entry != decltype(entry)(); entry.increment(error)) {
+    for (std::filesystem::recursive_directory_iterator entry(directory, error); entry != decltype(entry)();
+         entry.increment(error)) {
         struct stat status{};
         if (::stat(entry->path().c_str(), &status) == 0) {
             bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;

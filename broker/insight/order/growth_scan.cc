@@ -65,6 +65,7 @@ void GrowthScan::add_before(PartitionIndex partition, Offset offset, Bytes key) 
     const std::uint64_t hash = KeyTable::hash_of(key);
     const std::int32_t epoch = epoch_of(partition, offset);
     if (!has_evidence_) {
+        // A key that is not kept is no evidence.
         (void)keys_.add(key, hash, partition, epoch, key.size(), false);
     }
     cuts_.add_before(partition, offset, hash, explained_epoch(partition, key, epoch));

@@ -75,8 +75,8 @@ class ReaderObserver {
         /// Number of all of them; a key counts for each pair of partitions.
         std::size_t total = 0;
     };
-    /// The keys behind H06 of the group, `most` of them from place `from` on, in an order that stays. Reads the log for each; waits
-    /// for a round of the observer. Empty if the topic has not grown. Callable from any thread, but not from a reactor.
+    /// The keys behind H06 of the group, `most` of them from place `from` on, in an order that stays. Reads the log for each;
+    /// waits for a round of the observer. Empty if the topic has not grown. Callable from any thread, but not from a reactor.
     [[nodiscard]] WrongKeyPage wrong_keys(const ObservedTopic& topic, std::string_view group, std::size_t from, std::size_t most);
 
     /// The rest before the next round; the observer asks once for each. `least_ms` keeps it within its share of a core. For its

@@ -257,7 +257,8 @@ class TransactionsOfReaders : public ReaderObserverInABroker {
     /// The finding about the backlog says that the group reads new partitions.
     [[nodiscard]] bool reads_new() {
         return std::ranges::any_of(broker_->services().insight.findings.open(), [](const insight::OpenFinding& open) {
-            return open.finding.id == insight::HazardId::backlog_inversion && open.finding.condition.contains("already reads new");
+            return open.finding.id == insight::HazardId::backlog_inversion &&
+                   open.finding.condition.contains("already reads new");
         });
     }
 
