@@ -30,7 +30,7 @@ struct KeyCut {
 ///
 /// A key that producers scatter over partitions has no cuts: its records were in no order before the growth either.
 ///
-/// A key from before the growth costs about 50 bytes, a key that only came after it costs nothing. Beyond `kKeysMax` keys the
+/// A key from before the growth costs about 160 bytes, a key that only came after it costs nothing. Beyond `kKeysMax` keys the
 /// table keeps a sample, uniform over keys: facts about a kept key stay exact, and `sampling` says of how many keys one was kept.
 class KeyCuts {
   public:

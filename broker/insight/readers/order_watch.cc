@@ -70,6 +70,7 @@ void OrderWatch::settle(const ReaderFacts& facts, ReaderOwners& owners, std::opt
     families_ = facts.known_families;
     if (facts.records == nullptr) {
         waiting_.clear();
+        deletions_.clear();
         return;
     }
     if (!std::ranges::equal(log_starts_, facts.log_starts)) {
