@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,6 +43,8 @@ struct KeyedRecord {
 struct KeyedLogOptions {
     /// Bytes read from the log at a time. A larger batch is read whole.
     std::uint32_t read_bytes = 1 << 20;
+    /// A KeyedLogReader ends after about this many bytes.
+    std::size_t bytes_max = std::numeric_limits<std::size_t>::max();
     /// A fold holds about this much (and one batch) in memory before it commits a part.
     std::size_t held_bytes = 16 << 20;
     /// Go on even when records between the fold position and the log's start no longer exist anywhere.

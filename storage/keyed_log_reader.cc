@@ -25,7 +25,7 @@ StorageError KeyedLogReader::damaged(Offset at, std::string_view why) const {
 }
 
 StorageResult<bool> KeyedLogReader::fill() {
-    if (position_ >= to_) {
+    if (position_ >= to_ || bytes_read_ >= options_.bytes_max) {
         return false;
     }
     const auto slice = log_.read(position_, {.upper_bound = to_, .max_bytes = options_.read_bytes, .minimum_one_batch = true});
@@ -42,6 +42,7 @@ StorageResult<bool> KeyedLogReader::fill() {
     if (count != buffer_.size()) {
         return std::unexpected(damaged(position_, "its file is too short"));
     }
+    bytes_read_ += count;
     PARTITA_TRY(find_aborted());
     return true;
 }

@@ -18,10 +18,12 @@ class KeyedLogReader {
     /// Reads `[from, to)`; `from` is the start of a batch or lies in one.
     KeyedLogReader(const PartitionLog& log, Offset from, Offset to, const KeyedLogOptions& options);
 
-    /// Passes the records of the next data batch to `visitor`; false at the end. Afterwards `position` is the end of that batch.
+    /// Passes the records of the next data batch to `visitor`; false at the end, and beyond `KeyedLogOptions::bytes_max`.
+    /// Afterwards `position` is the end of that batch.
     [[nodiscard]] StorageResult<bool> next_batch(KeyedRecordVisitor visitor);
     /// Every record below this offset was passed to a visitor or left out.
     [[nodiscard]] Offset position() const { return position_; }
+    [[nodiscard]] std::size_t bytes_read() const { return bytes_read_; }
     /// The number of aborted transactions that the reader holds now.
     [[nodiscard]] std::size_t held_transactions() const { return aborted_.size(); }
 
@@ -41,6 +43,7 @@ class KeyedLogReader {
     Offset position_;
     std::vector<std::byte> buffer_;
     std::size_t consumed_ = 0;
+    std::size_t bytes_read_ = 0;
     /// The aborted transactions that overlap the buffer, ascending by first offset. Those before `next_aborted_` have begun.
     std::vector<AbortedTransactionSummary> aborted_;
     std::size_t next_aborted_ = 0;

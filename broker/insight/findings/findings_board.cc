@@ -162,8 +162,9 @@ void FindingsBoard::open_worst_first(Source& source, std::vector<Newcomer> newco
             }
         }
         ++open_count_;
-        source.findings.emplace(std::move(newcomer.key),
-                                Held{.open = {finding, now, now, finding.count}, .told = finding, .told_at = now});
+        source.findings.emplace(
+            std::move(newcomer.key),
+            Held{.open = {finding, now, now, finding.count}, .told = finding, .told_at = now, .told_sequence = last_sequence_});
         emit(FindingEvent::Kind::opened, finding, now, now);
     }
 }
@@ -268,12 +269,14 @@ void FindingsBoard::update_finding(Held& held, const Finding& finding, Timestamp
         held.open.largest_count = std::max(held.open.largest_count, finding.count);
     }
     const bool is_worse = finding.severity > held.told.severity;
-    if (!is_worse && now.value - held.told_at.value < update_interval_ms(held.told, finding)) {
+    const bool is_buried = finding.kind == HazardKind::harm && last_sequence_ - held.told_sequence >= kHarmRepeatEvents;
+    if (!is_worse && !is_buried && now.value - held.told_at.value < update_interval_ms(held.told, finding)) {
         return;
     }
     held.told = finding;
     held.told_at = now;
     emit(FindingEvent::Kind::updated, finding, held.open.opened, now);
+    held.told_sequence = last_sequence_;
 }
 
 void FindingsBoard::end(const OpenFinding& open, EndedFinding::How how, TimestampMs now) {

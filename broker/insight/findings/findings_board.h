@@ -107,6 +107,8 @@ class FindingsBoard {
     static constexpr std::int64_t kEvidenceIntervalMs = 600'000;
     /// Open harm is reported again after this time, although nothing changed. So the newest events hold all open harm.
     static constexpr std::int64_t kHarmRepeatMs = 86'400'000;
+    /// The same after this many events of all findings, because a start reads back a limited number of events.
+    static constexpr std::uint64_t kHarmRepeatEvents = 25'000;
     /// The source of harm from before the broker's start that opened at this time: see `restore`. The same harm may have opened
     /// in several earlier runs.
     [[nodiscard]] static std::string past_source(TimestampMs opened) { return "past/" + std::to_string(opened.value); }
@@ -141,6 +143,8 @@ class FindingsBoard {
         /// The finding as the last event reported it.
         Finding told;
         TimestampMs told_at;
+        /// The sequence of that event, or an earlier one.
+        std::uint64_t told_sequence = 0;
     };
     using Findings = std::map<std::string, Held>;
     struct Source {

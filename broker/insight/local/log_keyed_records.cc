@@ -22,28 +22,36 @@ Offset LogKeyedRecords::read(PartitionIndex partition, Offset from, Offset to, V
     }
     const Offset end = std::min(to, log->last_stable_offset());
     from = std::max(from, log->log_start_offset());
-    KeyedLogReader reader(*log, from, end, {});
+    // Records without keys and aborted ones cost their bytes, too.
+    const std::size_t bytes_max = bytes_left_;
+    KeyedLogReader reader(*log, from, end, {.bytes_max = bytes_max});
+    std::size_t records = 0;
     while (has_budget()) {
         const Offset before = reader.position();
-        std::size_t bytes = 0;
+        const std::size_t bytes_before = reader.bytes_read();
+        records = 0;
         const auto more = reader.next_batch([&](const KeyedRecord& record) -> StorageResult<void> {
-            bytes += record.key.size() + (record.value ? record.value->size() : 0) + kRecordCostBytes;
+            ++records;
             if (record.offset < end) {
                 visit(record.offset, record.key);
             }
             return {};
         });
+        spend(reader.bytes_read() - bytes_before + records * kRecordCostBytes);
         if (!more) {
-            // Retention may have removed these records a moment ago; anything else is damage.
-            is_complete_ = is_complete_ && before < log->log_start_offset();
+            // Retention may have removed these records a moment ago: the caller goes on behind them.
+            const Offset start = log->log_start_offset();
+            if (before < start) {
+                return std::clamp(start, from, std::max(from, to));
+            }
+            is_complete_ = false;
             return to;
         }
-        if (!*more) {
+        if (!*more && reader.bytes_read() < bytes_max) {
             return end < to ? std::max(from, end) : to;
         }
-        spend(bytes);
     }
-    return std::clamp(reader.position(), from, to);
+    return std::min(std::max(from, reader.position()), to);
 }
 
 std::optional<Offset> LogKeyedRecords::end_of_answer(PartitionIndex partition, Offset from, std::uint32_t bytes) {

@@ -40,8 +40,9 @@ void GrowthScan::begin() {
         keys_ = KeyTable(kEvidenceLimits);
         keyed_records_ = 0;
     }
-    for (std::int32_t index = 0; index < growth.old_count; ++index) {
-        moved_.emplace_back(from_[static_cast<std::size_t>(index)], growth.end_of({index}));
+    const std::int64_t offsets_max = std::min(MovedRecords::kOffsetsMax, kMovedOffsetsMax / growth.old_count);
+    for (std::int32_t index = 0; family_ && index < growth.old_count; ++index) {
+        moved_.emplace_back(from_[static_cast<std::size_t>(index)], growth.end_of({index}), offsets_max);
     }
 }
 
@@ -69,7 +70,8 @@ void GrowthScan::add_before(PartitionIndex partition, Offset offset, Bytes key) 
         (void)keys_.add(key, hash, partition, epoch, key.size(), false);
     }
     cuts_.add_before(partition, offset, hash, explained_epoch(partition, key, epoch));
-    if (family_ && partitioners::partition_of(*family_, key, growths_.back().new_count) != partition) {
+    // Between a judgement and the new beginning there is no room for them.
+    if (family_ && !restarts_ && partitioners::partition_of(*family_, key, growths_.back().new_count) != partition) {
         moved_[static_cast<std::size_t>(partition.value)].add(offset);
     }
     if (++keyed_records_ >= next_judgement_ && !has_evidence_) {

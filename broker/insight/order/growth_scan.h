@@ -41,6 +41,8 @@ class GrowthScan {
   public:
     /// Keys by which it finds the partitioner.
     static constexpr std::size_t kEvidenceKeysMax = 4096;
+    /// Most offsets of all partitions for which it keeps whether their records move: 32 MiB.
+    static constexpr std::int64_t kMovedOffsetsMax = std::int64_t{256} << 20;
     /// It judges for the first time after this many records with keys, then after twice as many, and so on.
     static constexpr std::int64_t kFirstJudgement = 1000;
 

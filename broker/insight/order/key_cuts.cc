@@ -44,6 +44,10 @@ void KeyCuts::add_after(PartitionIndex partition, Offset offset, std::uint64_t k
         std::ranges::find(key->second.after, partition) != key->second.after.end()) {
         return;
     }
+    if (cuts_.size() >= kCutsMax) {
+        has_no_room_ = true;
+        return;
+    }
     key->second.after.push_back(partition);
     const auto index = static_cast<std::size_t>(partition.value);
     if (into_.size() <= index) {

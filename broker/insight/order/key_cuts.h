@@ -37,6 +37,8 @@ class KeyCuts {
     static constexpr std::size_t kKeysMax = 250'000;
     /// Most partitions that one key is known to have been in before the growth. The newest ones count.
     static constexpr std::size_t kPlacesMax = 4;
+    /// Most cuts. A key has several if producers scatter it after the growth.
+    static constexpr std::size_t kCutsMax = 1'000'000;
     /// The epoch of a record that no count explains.
     static constexpr std::int32_t kUnexplained = -1;
 
@@ -55,6 +57,8 @@ class KeyCuts {
     /// The indexes of the cuts with `later` in the partition, by ascending offset.
     [[nodiscard]] std::span<const std::uint32_t> cuts_into(PartitionIndex partition) const;
 
+    /// False: there was no room for some cuts.
+    [[nodiscard]] bool has_all_cuts() const { return !has_no_room_; }
     /// Distinct keys from before the growth that the table keeps.
     [[nodiscard]] std::size_t kept_keys() const { return keys_.size(); }
     /// The table keeps about one of this many keys; 1 while it has all of them.
@@ -81,6 +85,7 @@ class KeyCuts {
     std::unordered_map<std::uint64_t, Key> keys_;
     int halvings_ = 0;
     bool is_after_ = false;
+    bool has_no_room_ = false;
     std::vector<KeyCut> cuts_;
     /// By partition.
     std::vector<std::vector<std::uint32_t>> into_;

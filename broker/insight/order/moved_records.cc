@@ -5,9 +5,9 @@
 
 namespace partita::insight {
 
-MovedRecords::MovedRecords(Offset from, Offset to) : from_(from), to_(std::max(from, to)) {
-    if (to_ - from_ > kOffsetsMax) {
-        from_ = Offset{to_.value - kOffsetsMax};
+MovedRecords::MovedRecords(Offset from, Offset to, std::int64_t offsets_max) : from_(from), to_(std::max(from, to)) {
+    if (to_ - from_ > offsets_max) {
+        from_ = Offset{to_.value - offsets_max};
         has_all_ = false;
     }
     const auto count = static_cast<std::size_t>(to_ - from_);

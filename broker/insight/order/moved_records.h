@@ -15,13 +15,14 @@ class MovedRecords {
     static constexpr std::int64_t kOffsetsMax = std::int64_t{32} << 20;
 
     MovedRecords() = default;
-    MovedRecords(Offset from, Offset to);
+    /// `offsets_max`: at most `kOffsetsMax`.
+    MovedRecords(Offset from, Offset to, std::int64_t offsets_max = kOffsetsMax);
 
     /// The record at this offset moves. Offsets out of the range count for nothing.
     void add(Offset offset);
     /// Number of records that move, from this offset on.
     [[nodiscard]] std::int64_t count_from(Offset offset) const;
-    /// False: the range is longer than `kOffsetsMax`, and counts from before the first bit are too low.
+    /// False: the range has more offsets than fit, and counts from before the first bit are too low.
     [[nodiscard]] bool has_all() const { return has_all_; }
 
   private:

@@ -49,8 +49,9 @@ const std::vector<ExampleKey>& OrderFindings::examples_of(const std::string& gro
     }
     Finding holder;
     std::set<std::uint64_t> shown;
+    int looks = 0;
     for (const WrongKey& wrong : told.cuts) {
-        if (holder.examples.size() == Finding::kExamplesMax) {
+        if (holder.examples.size() == Finding::kExamplesMax || ++looks > kLooksMax) {
             break;
         }
         if (!shown.insert(wrong.cut.key_hash).second) {

@@ -15,6 +15,9 @@ namespace partita::insight {
 /// Remembers the keys of examples, so that it reads them once.
 class OrderFindings {
   public:
+    /// Most records that it reads for the examples of a group. Some may not exist any more.
+    static constexpr int kLooksMax = 100;
+
     /// `handed`: by what the broker sent; `proven`: by commits. `has_left_out`: some proofs were not counted.
     void find(const std::string& topic, const ReaderFacts& facts, const std::map<std::string, OrderWatch::Told>& handed,
               const std::map<std::string, std::vector<Inversions::Proven>>& proven, bool has_left_out,

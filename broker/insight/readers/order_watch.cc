@@ -35,11 +35,11 @@ void OrderWatch::set_growths(std::span<const EarlierExpansion> growths) {
 }
 
 void OrderWatch::on_delivery(const Delivery& delivery) {
-    if (waiting_.size() == kWaitingMax) {
+    if (waiting_.size() >= kWaitingMax) {
         are_all_inexact_ = true;
         return;
     }
-    waiting_.emplace_back(delivery);
+    waiting_.emplace_back(Waiting{delivery});
 }
 
 void OrderWatch::on_commit(std::string_view group, std::span<const Inversions::Commit> commits) {
@@ -48,7 +48,7 @@ void OrderWatch::on_commit(std::string_view group, std::span<const Inversions::C
     if (!is_watched) {
         return;
     }
-    if (waiting_.size() == kWaitingMax) {
+    if (waiting_.size() >= kWaitingMax) {
         are_all_inexact_ = true;
         return;
     }
@@ -73,23 +73,15 @@ void OrderWatch::settle(const ReaderFacts& facts, ReaderOwners& owners, std::opt
         deletions_.clear();
         return;
     }
-    if (!std::ranges::equal(log_starts_, facts.log_starts)) {
-        log_starts_.assign(facts.log_starts.begin(), facts.log_starts.end());
-        for (Growth& growth : growths_) {
-            for (auto& [group, order] : growth.groups) {
-                for (std::int32_t index = 0; index < growth.cut.old_count; ++index) {
-                    order.order.forget_before({index}, offset_at(log_starts_, {index}));
-                }
-            }
-        }
-    }
+    forget_removed(facts);
+    resolve(facts, owners);
     read_for_moved(facts);
     note_reading_groups(owners);
     const GroupIndex groups(facts.groups);
     while (!waiting_.empty()) {
         Event& event = waiting_.front();
-        if (const auto* delivery = std::get_if<Delivery>(&event)) {
-            if (apply(*delivery, facts, groups, owners, time) == Step::waits) {
+        if (const auto* waiting = std::get_if<Waiting>(&event)) {
+            if (apply(*waiting, facts, groups, owners, time) == Step::waits) {
                 is_reading_ = !facts.records->has_budget();
                 return;
             }
@@ -105,16 +97,55 @@ void OrderWatch::settle(const ReaderFacts& facts, ReaderOwners& owners, std::opt
     is_reading_ = !facts.records->has_budget();
 }
 
+void OrderWatch::forget_removed(const ReaderFacts& facts) {
+    for (std::size_t index = 0; index < facts.log_starts.size(); ++index) {
+        const PartitionIndex partition{static_cast<std::int32_t>(index)};
+        if (offset_at(log_starts_, partition) == facts.log_starts[index]) {
+            continue;
+        }
+        for (Growth& growth : growths_) {
+            for (auto& [group, order] : growth.groups) {
+                order.order.forget_before(partition, facts.log_starts[index]);
+            }
+        }
+    }
+    log_starts_.assign(facts.log_starts.begin(), facts.log_starts.end());
+}
+
+void OrderWatch::resolve(const ReaderFacts& facts, ReaderOwners& owners) {
+    for (Event& event : waiting_) {
+        auto* waiting = std::get_if<Waiting>(&event);
+        if (waiting == nullptr) {
+            continue;
+        }
+        if (waiting->group.empty()) {
+            const ReaderOwner& owner = owners.of(waiting->delivery.connection);
+            if (owner.is_of_one_group && !owner.may_change) {
+                waiting->group = owner.groups.front();
+            }
+        }
+        if (!waiting->to && !waiting->is_gone && facts.records->has_budget()) {
+            const Delivery& delivery = waiting->delivery;
+            waiting->to = facts.records->end_of_answer(delivery.partition, delivery.from, delivery.size_bytes);
+            waiting->is_gone = !waiting->to;
+        }
+    }
+}
+
 void OrderWatch::note_reading_groups(ReaderOwners& owners) {
     for (Growth& growth : growths_) {
         growth.reading_groups.clear();
         growth.may_any_group_read = false;
         for (const Event& event : waiting_) {
-            const auto* delivery = std::get_if<Delivery>(&event);
-            if (delivery == nullptr || !growth.cut.is_before(delivery->partition, delivery->from)) {
+            const auto* waiting = std::get_if<Waiting>(&event);
+            if (waiting == nullptr || !growth.cut.is_before(waiting->delivery.partition, waiting->delivery.from)) {
                 continue;
             }
-            const ReaderOwner& owner = owners.of(delivery->connection);
+            if (!waiting->group.empty()) {
+                growth.reading_groups.insert(waiting->group);
+                continue;
+            }
+            const ReaderOwner& owner = owners.of(waiting->delivery.connection);
             growth.reading_groups.insert(owner.groups.begin(), owner.groups.end());
             growth.may_any_group_read = growth.may_any_group_read || owner.may_change ||
                                         (owner.kind == Attribution::Kind::one_of && owner.groups.empty());
@@ -122,11 +153,14 @@ void OrderWatch::note_reading_groups(ReaderOwners& owners) {
     }
 }
 
-OrderWatch::Step OrderWatch::apply(const Delivery& delivery, const ReaderFacts& facts, const GroupIndex& groups,
+OrderWatch::Step OrderWatch::apply(const Waiting& waiting, const ReaderFacts& facts, const GroupIndex& groups,
                                    ReaderOwners& owners, LookTime& time) {
-    const ReaderOwner& owner = owners.of(delivery.connection);
-    const bool is_open = owner.may_change || (owner.kind == Attribution::Kind::one_of && !owner.is_of_one_group);
-    if (is_open && !time.has_passed(delivery.time, kOwnerWaitMs)) {
+    if (!waiting.group.empty()) {
+        return apply_to_group(waiting, groups.find(waiting.group), facts);
+    }
+    const ReaderOwner& owner = owners.of(waiting.delivery.connection);
+    const bool is_open = owner.may_change || owner.kind == Attribution::Kind::one_of;
+    if (is_open && !time.has_passed(waiting.delivery.time, kOwnerWaitMs)) {
         return Step::waits;
     }
     if (owner.kind == Attribution::Kind::no_group) {
@@ -136,31 +170,33 @@ OrderWatch::Step OrderWatch::apply(const Delivery& delivery, const ReaderFacts& 
         leave_out(owner.groups);
         return Step::done;
     }
-    const std::string& group = owner.groups.front();
-    return apply_to_group(delivery, group, groups.find(group), facts);
+    Waiting owned = waiting;
+    owned.group = owner.groups.front();
+    return apply_to_group(owned, groups.find(owned.group), facts);
 }
 
-OrderWatch::Step OrderWatch::apply_to_group(const Delivery& delivery, const std::string& group, const GroupFacts* group_facts,
-                                            const ReaderFacts& facts) {
+OrderWatch::Step OrderWatch::apply_to_group(const Waiting& waiting, const GroupFacts* group_facts, const ReaderFacts& facts) {
     std::vector<std::pair<Growth*, GroupOrder*>> concerned;
     for (std::size_t index = 0; index < growths_.size(); ++index) {
-        if (GroupOrder* order = order_of(index, group, group_facts, facts)) {
+        if (GroupOrder* order = order_of(index, waiting.group, group_facts, facts)) {
             concerned.emplace_back(&growths_[index], order);
         }
     }
     if (concerned.empty()) {
         return Step::done;
     }
-    if (!facts.records->has_budget()) {
-        return Step::waits;
-    }
-    const std::optional<Offset> to = facts.records->end_of_answer(delivery.partition, delivery.from, delivery.size_bytes);
-    if (!to) {
+    if (waiting.is_gone) {
+        // Its records do not exist any more, so nobody knows which they were.
+        leave_out({waiting.group});
         return Step::done;
     }
+    if (!waiting.to) {
+        return Step::waits;
+    }
+    const Delivery& delivery = waiting.delivery;
     for (const auto& [growth, order] : concerned) {
         GrowthScan& scan = growth->scans[order->scan].scan;
-        if (!scan.read_before(*facts.records) || !scan.read_after(*facts.records, delivery.partition, *to)) {
+        if (!scan.read_before(*facts.records) || !scan.read_after(*facts.records, delivery.partition, *waiting.to)) {
             return Step::waits;
         }
     }
@@ -169,7 +205,7 @@ OrderWatch::Step OrderWatch::apply_to_group(const Delivery& delivery, const std:
                                .answer = delivery.answer,
                                .partition = delivery.partition,
                                .from = delivery.from,
-                               .to = *to,
+                               .to = *waiting.to,
                                .time = delivery.time},
                               growth->scans[order->scan].scan.cuts());
     }
@@ -299,7 +335,8 @@ void OrderWatch::end_watches() {
             is_in_use = is_in_use || !order.is_through;
         }
         for (const Scan& scan : growth.scans) {
-            growth.has_left_out = growth.has_left_out || !scan.scan.is_complete() || scan.scan.cuts().sampling() > 1;
+            growth.has_left_out = growth.has_left_out || !scan.scan.is_complete() || scan.scan.cuts().sampling() > 1 ||
+                                  !scan.scan.cuts().has_all_cuts();
         }
         if (!is_in_use) {
             growth.scans.clear();
@@ -330,10 +367,10 @@ void OrderWatch::read_for_moved(const ReaderFacts& facts) {
         }
         // The positions are newer than the deliveries that wait.
         for (const Event& event : waiting_) {
-            const auto* delivery = std::get_if<Delivery>(&event);
-            if (delivery != nullptr && growth.cut.is_before(delivery->partition, delivery->from)) {
-                Offset& begin = from[static_cast<std::size_t>(delivery->partition.value)];
-                begin = std::min(begin, delivery->from);
+            const auto* waiting = std::get_if<Waiting>(&event);
+            if (waiting != nullptr && growth.cut.is_before(waiting->delivery.partition, waiting->delivery.from)) {
+                Offset& begin = from[static_cast<std::size_t>(waiting->delivery.partition.value)];
+                begin = std::min(begin, waiting->delivery.from);
             }
         }
         const bool is_whole = std::ranges::all_of(std::views::iota(0, growth.cut.old_count), [&](std::int32_t index) {

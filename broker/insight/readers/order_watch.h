@@ -117,7 +117,18 @@ class OrderWatch {
     struct DeletionNote {
         std::string group;
     };
-    using Event = std::variant<Delivery, CommitNote, DeletionNote>;
+    /// A delivery with what the looks since then have found. That is kept, because the evidence goes away: connections and
+    /// members are forgotten, and logs are cleaned.
+    struct Waiting {
+        Delivery delivery;
+        /// Empty while it is not known.
+        std::string group = {};
+        /// Behind the last record.
+        std::optional<Offset> to = std::nullopt;
+        /// The records do not exist any more, and `to` will not be known.
+        bool is_gone = false;
+    };
+    using Event = std::variant<Waiting, CommitNote, DeletionNote>;
 
     struct GroupOrder {
         /// The index of its scan; meaningless once it is through.
@@ -149,10 +160,10 @@ class OrderWatch {
 
     /// Where an event got to: it was applied, or the look ends before it.
     enum class Step : std::uint8_t { done, waits };
-    [[nodiscard]] Step apply(const Delivery& delivery, const ReaderFacts& facts, const GroupIndex& groups, ReaderOwners& owners,
+    [[nodiscard]] Step apply(const Waiting& waiting, const ReaderFacts& facts, const GroupIndex& groups, ReaderOwners& owners,
                              LookTime& time);
-    [[nodiscard]] Step apply_to_group(const Delivery& delivery, const std::string& group, const GroupFacts* group_facts,
-                                      const ReaderFacts& facts);
+    /// The group of `waiting` is known.
+    [[nodiscard]] Step apply_to_group(const Waiting& waiting, const GroupFacts* group_facts, const ReaderFacts& facts);
     void apply(const CommitNote& note);
     void apply(const DeletionNote& note);
     void forget(const std::string& group);
@@ -164,6 +175,9 @@ class OrderWatch {
     [[nodiscard]] bool has_passed_all(const Growth& growth, const Positions& positions) const;
     Scan& add_scan(std::size_t growth_index, Positions from, bool is_whole);
     void leave_out(const std::vector<std::string>& groups);
+    void forget_removed(const ReaderFacts& facts);
+    /// Finds out what can be known now about the deliveries that wait.
+    void resolve(const ReaderFacts& facts, ReaderOwners& owners);
     void note_reading_groups(ReaderOwners& owners);
     void remember_positions(const ReaderFacts& facts);
     void end_watches();

@@ -87,7 +87,7 @@ void find_backlogs(const std::string& topic, const ReaderFacts& facts, const std
     const EarlierExpansion& growth = facts.last_growth();
     for (const UnreadOfGrowth& each : unread) {
         const OrderWatch::Moved moved = order.moved_from(each.positions);
-        if (moved.has_no_keys || moved.records == 0) {
+        if (moved.has_no_keys || (moved.records == 0 && moved.is_exact)) {
             continue;
         }
         const RecordCount& left = each.records;

@@ -10,6 +10,9 @@ void ReaderNotes::leave(ReaderNote note) {
     // Growths are few, and all other notes are useless without them.
     if (notes_.size() < kNotesMax || is_growth) {
         notes_.push_back(std::move(note));
+    } else {
+        // It may be a commit, by which deliveries are judged.
+        has_lost_deliveries_ = true;
     }
     if (rounds_.on_note(is_growth) && worker_) {
         worker_->wake();

@@ -289,6 +289,21 @@ TEST(FindingsBoard, UnchangedHarmIsToldAgainAfterADayAndUnchangedDangerIsNot) {
     EXPECT_EQ(lines(board.take_events()), Lines({"opened  3", "opened a 1", "updated  3"}));
 }
 
+TEST(FindingsBoard, UnchangedHarmIsToldAgainBeforeTooManyEventsCoverIt) {
+    FindingsBoard board;
+    board.settle("readers", std::vector{out_of_order("billing", 3)}, {1000});
+    std::size_t told_again = 0;
+    for (std::uint64_t events = 0; events < FindingsBoard::kHarmRepeatEvents + 1000; events += 2) {
+        board.settle("producers", std::vector{stale("a")}, {1000});
+        board.settle("producers", {}, {1000});
+        board.settle("readers", std::vector{out_of_order("billing", 3)}, {1000});
+        for (const FindingEvent& event : board.take_events()) {
+            told_again += event.kind == Kind::updated ? 1 : 0;
+        }
+    }
+    EXPECT_EQ(told_again, 1u);
+}
+
 TEST(FindingsBoard, EvidenceAloneIsToldSeldom) {
     FindingsBoard board;
     board.settle("readers", std::vector{out_of_order("billing", 3)}, {0});

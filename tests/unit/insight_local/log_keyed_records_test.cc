@@ -100,6 +100,20 @@ TEST_F(KeyedRecordsOfALog, StopWhenTheBudgetIsUsedUpAndGoOn) {
     EXPECT_GT(looks, 3);
 }
 
+TEST_F(KeyedRecordsOfALog, CostTheirBytesIfTheyAreAborted) {
+    for (int number = 0; number < 2000; ++number) {
+        write_transaction(ProducerId{1}, 20);
+        end(ProducerId{1}, ControlRecordType::abort);
+    }
+    const Offset last = log().log_end_offset();
+    LogKeyedRecords records(topic, 1000);
+    const Offset reached = read(records, 0, last.value);
+    EXPECT_LT(reached, last);
+    EXPECT_FALSE(records.has_budget());
+    EXPECT_THAT(offsets, IsEmpty());
+    EXPECT_EQ(read(0, last.value), last);
+}
+
 TEST_F(KeyedRecordsOfALog, BelowTheLogsStartAreNone) {
     write({.records = 5});
     ASSERT_TRUE(log().delete_records_before(Offset{3}));
