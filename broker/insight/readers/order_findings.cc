@@ -113,7 +113,7 @@ void OrderFindings::find(const std::string& topic, const ReaderFacts& facts,
             condition += std::string(told.cuts.empty() ? "" : "; it") + " had both records of " +
                          (in_two_members > 0 ? std::to_string(in_two_members) + " of these" : "") +
                          (in_two_members > 0 && told.overlapping > 0 ? " and of " : "") +
-                         (told.overlapping > 0 ? counted(told.overlapping, count == 0 ? "key" : "further key") : "") +
+                         (told.overlapping > 0 ? at_least(is_exact, told.overlapping, count == 0 ? "key" : "further key") : "") +
                          " in two members at once, and only these know which came first";
         }
         Finding finding = make_finding(HazardId::inversion_delivered, {.topic = topic, .group = group}, std::move(condition),
