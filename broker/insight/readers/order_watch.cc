@@ -451,8 +451,8 @@ std::map<std::string, OrderWatch::Told> OrderWatch::told() const {
                 told.in_two_members.erase(key);
             }
             told.given_back += counts.given_back;
-            told.is_exact =
-                told.is_exact && counts.is_exact && !growth.has_left_out && !are_all_inexact_ && !inexact_groups_.contains(group);
+            told.is_exact = told.is_exact && counts.is_exact && !growth.has_left_out && !are_all_inexact_ &&
+                            !inexact_groups_.contains(group) && waiting_.empty();
             const auto note_earlier = [&](const KeyCut& cut) {
                 Offset& last = told.last_earlier.try_emplace(cut.from, cut.earlier).first->second;
                 last = std::max(last, cut.earlier);
