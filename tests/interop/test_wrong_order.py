@@ -1,6 +1,10 @@
 """Order that broke, as the application suffers it: readers at full speed, compared with what the broker tells (H03 and H06)."""
 
 import contextlib
+import os
+import pty
+import subprocess
+import tempfile
 import threading
 import time
 
@@ -94,6 +98,19 @@ class Application:
         return wrong_keys(number for _, number in self.received)
 
 
+def grown_under_a_backlog(broker, unique):
+    """A topic that grew, with new records, while a group that had read a quarter of it was away."""
+    topic, group = unique("topic"), unique("group")
+    insight.create(broker, topic, OLD)
+    writer = Writer(broker, topic)
+    writer.write(BEFORE)
+    application = Application(broker, topic, group)
+    application.run(1, BEFORE // 4)
+    insight.grow(broker, topic, NEW)
+    writer.write(AFTER)
+    return topic, group, application
+
+
 def listed_keys(broker, topic, group):
     """Every key behind H06, over HTTP, page by page."""
     keys = []
@@ -152,14 +169,7 @@ def test_a_group_that_comes_after_the_growth_and_begins_at_the_start_is_told(bro
 
 def test_with_several_members_the_application_lies_within_what_is_told(broker, unique):
     """Two members take their records at their own pace: the broker says of which keys only they know the order."""
-    topic, group = unique("topic"), unique("group")
-    insight.create(broker, topic, OLD)
-    writer = Writer(broker, topic)
-    writer.write(BEFORE)
-    application = Application(broker, topic, group)
-    application.run(1, BEFORE // 4)
-    insight.grow(broker, topic, NEW)
-    writer.write(AFTER)
+    topic, group, application = grown_under_a_backlog(broker, unique)
     application.run(3, BEFORE + AFTER)
     wrong = len(application.wrong_keys())
     numbers = settled(broker, topic, group)["numbers"]
@@ -169,14 +179,7 @@ def test_with_several_members_the_application_lies_within_what_is_told(broker, u
 
 def test_a_broker_that_dies_between_the_growth_and_the_return_still_tells(unique):
     with harness.PartitaBroker() as broker:
-        topic, group = unique("topic"), unique("group")
-        insight.create(broker, topic, OLD)
-        writer = Writer(broker, topic)
-        writer.write(BEFORE)
-        application = Application(broker, topic, group)
-        application.run(1, BEFORE // 4)
-        insight.grow(broker, topic, NEW)
-        writer.write(AFTER)
+        topic, group, application = grown_under_a_backlog(broker, unique)
         broker.kill()
         broker.start()
         application.run(1, BEFORE + AFTER)
@@ -213,6 +216,34 @@ def test_mode_fenced_prevents_it(broker, unique):
     assert not application.wrong_keys()
     insight.wait_until_closed(broker, topic, "H03", group=group)
     assert not insight.finding(broker, topic, "H06", group=group)
+
+
+def alter_on(errors, broker, topic, partitions):
+    return subprocess.run([harness.partita_binary(), "topics", "--alter", "--topic", topic, "--partitions", str(partitions), "--bootstrap-server",
+                           broker.bootstrap], stderr=errors, stdout=subprocess.PIPE, text=True, timeout=60, check=True)
+
+
+def test_a_person_at_a_terminal_is_told_which_group_has_older_records_to_read(broker, unique):
+    topic, group = unique("topic"), unique("group")
+    insight.create(broker, topic, OLD)
+    Writer(broker, topic).write(1000)
+    Application(broker, topic, group).run(1, 1000)
+    behind = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": f"behind-{group}"})
+    behind.commit(offsets=[confluent_kafka.TopicPartition(topic, 0, 0)], asynchronous=False)
+    behind.close()
+    shown, terminal = pty.openpty()
+    try:
+        alter_on(terminal, broker, topic, NEW)
+        told = os.read(shown, 10_000).decode().splitlines()
+    finally:
+        os.close(terminal)
+        os.close(shown)
+    assert told[0].startswith(f"{topic} grew from {OLD} to {NEW} partitions") and len(told) == 2, told
+    assert told[1].startswith(f"Group behind-{group} has ") and "offsets from before it to read: newer" in told[1], told
+    with tempfile.TemporaryFile() as errors:
+        alter_on(errors, broker, topic, NEW + 1)
+        errors.seek(0)
+        assert errors.read() == b"", "a script is told nothing"
 
 
 # sarama is missing: it hands each partition to a goroutine of its own, whose order is not fixed.

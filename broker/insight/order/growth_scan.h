@@ -77,8 +77,8 @@ class GrowthScan {
     void add_before(PartitionIndex partition, Offset offset, Bytes key);
     /// Judges the keys that it has seen. A partitioner that was not known before makes it read from the beginning.
     void judge();
-    /// The partitioner that explains the keys if each was placed by the count of its time or by an earlier one, as by a producer
-    /// that has not learned of a growth; null if there is none.
+    /// The partitioner that explains the keys if producers may have placed each by the count of its time or by an earlier one.
+    /// Null without such a partitioner. A producer uses an earlier count while it has not learned of a growth.
     [[nodiscard]] std::optional<partitioners::Family> family_by_any_count(std::span<const std::int32_t> counts) const;
     /// The epoch in which the record was written.
     [[nodiscard]] std::int32_t epoch_of(PartitionIndex partition, Offset offset) const;

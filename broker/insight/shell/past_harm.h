@@ -29,8 +29,8 @@ class EventHistory {
 [[nodiscard]] bool is_harm_left(const OpenFinding& harm, const ObservedTopics& topics, const ObservedGroups& groups);
 
 /// Puts the harm of earlier runs, and what was over then, on the board. The observers' memory of it is gone, so this is the
-/// source of such harm until it is over. It runs as a worker of its own, which ends when nothing is left to watch; without a
-/// history there is none.
+/// source of such harm until it is over. It runs as a worker of its own, which ends when nothing is left to watch. Without a
+/// history it starts no worker.
 class PastHarm {
   public:
     /// How often it looks whether the harm is over.
