@@ -105,7 +105,7 @@ void serve_wrong_keys(const Surroundings& surroundings, const ExchangePointer& e
         }
     }
     start_look(surroundings, exchange,
-               [&surroundings, wish = std::move(*wish), exchange] { answer(surroundings, wish, *exchange); });
+               [surroundings, wish = std::move(*wish), exchange] { answer(surroundings, wish, *exchange); });
 }
 
 }  // namespace partita::http
