@@ -27,6 +27,17 @@ std::vector<std::vector<FetchPlace>>& kept_places() {
     return kept;
 }
 
+constexpr std::size_t kAnswerParts = 3;
+
+/// The part of the answer in which a partition stands. Kafka names those that it reads first. Then come those of which it knows
+/// no topic, and last what is not there or not allowed. For a follower, the last two parts are one.
+std::size_t part_of(const logs::Read& read, bool is_for_follower) {
+    if (read.lookup == Outcome::ok) {
+        return 0;
+    }
+    return read.lookup == Outcome::unknown_topic_id && !is_for_follower ? 1 : 2;
+}
+
 /// Adds the records of the slice to the answer: as a reference that the socket sends from the file, or as a copy. False if they
 /// cannot be read.
 bool put_records(Arena& arena, FileSlice& slice, FetchResponse::PartitionData& data, std::vector<FileSlice>& slices) {
@@ -147,7 +158,7 @@ void FetchAnswer::fill(Arena& arena, const logs::Read& read, logs::ReadResult& r
     data.high_watermark = result.high_watermark.value;
     data.last_stable_offset = result.last_stable_offset.value;
     data.log_start_offset = result.log_start_offset.value;
-    // Null, except for a partition whose look-up failed: Kafka builds that answer elsewhere, with an empty list.
+    // Null, except for a partition that was not found: Kafka builds that answer elsewhere, with an empty list.
     data.aborted_transactions = read.lookup == Outcome::ok ? Array<FetchResponse::AbortedTransaction>(nullptr)
                                                            : Array<FetchResponse::AbortedTransaction>();
     if (version_ >= kCurrentLeaderSince && read.partition != nullptr &&
@@ -202,13 +213,12 @@ bool FetchAnswer::answer(logs::Turn& turn) {
     ArenaVector<FetchResponse::FetchableTopicResponse> topics(arena);
     ArenaVector<std::size_t> starts(arena);
     const FetchPlace* previous = nullptr;
-    // Partitions whose look-up failed come last, as in Kafka.
-    const std::size_t rounds = has_errors() ? 2 : 1;
+    const std::size_t rounds = leaves_out() ? kAnswerParts : 1;
     for (std::size_t step = 0; step < rounds * places_.size(); ++step) {
         const std::size_t i = step % places_.size();
         const FetchPlace& place = places_[i];
         logs::ReadResult& result = results()[i];
-        const bool is_other_round = has_errors() && (reads()[i].lookup != Outcome::ok) != (step >= places_.size());
+        const bool is_other_round = leaves_out() && part_of(reads()[i], terms().is_follower) != step / places_.size();
         if (is_other_round || !has_news(place, result)) {
             continue;
         }

@@ -67,17 +67,23 @@ void ReadRequest::read(Turn& turn) {
     results.clear();
     results.reserve(memory_.reads.size());
     total_bytes_ = 0;
-    has_errors_ = false;
+    left_out_ = 0;
+    has_failed_ = false;
     is_on_older_segment_ = false;
     is_undecided_ = false;
     std::int64_t budget = terms_.max_bytes;
     for (const Read& read : memory_.reads) {
+        if (read.lookup != Outcome::ok) {
+            results.emplace_back().outcome = read.lookup;
+            ++left_out_;
+            continue;
+        }
         const ReadResult& result = results.emplace_back(read_one(read, budget, total_bytes_ == 0, turn.now()));
         total_bytes_ += result.slice.size;
         budget = std::max<std::int64_t>(0, budget - result.slice.size);
         is_undecided_ |= result.is_undecided;
         if (result.outcome != Outcome::ok || result.is_diverging()) {
-            has_errors_ = true;
+            has_failed_ = true;
             if (result.outcome == Outcome::storage_failed) {
                 reader_.counters_.failed_fetches.fetch_add(1, std::memory_order_relaxed);
             }
@@ -111,10 +117,6 @@ Offset ReadRequest::judge(const Read& read, ReadResult& result, Offset bound, No
 
 ReadResult ReadRequest::read_one(const Read& read, std::int64_t budget, bool minimum_one_batch, Now now) const {
     ReadResult result;
-    if (read.lookup != Outcome::ok) {
-        result.outcome = read.lookup;
-        return result;
-    }
     if (!check_epochs(read, result)) {
         return result;
     }
@@ -154,10 +156,10 @@ ReadResult ReadRequest::read_one(const Read& read, std::int64_t budget, bool min
 }
 
 bool ReadRequest::is_due() const {
-    if (is_undecided_ && !has_errors_) {
+    if (is_undecided_ && !has_failed_) {
         return false;
     }
-    return memory_.reads.empty() || has_errors_ || is_on_older_segment_ || total_bytes_ >= terms_.min_bytes;
+    return left_out_ == memory_.reads.size() || has_failed_ || is_on_older_segment_ || total_bytes_ >= terms_.min_bytes;
 }
 
 void ReadRequest::prepare_to_wait(std::shared_ptr<const TopicTable> table, Instant deadline) {
@@ -178,6 +180,9 @@ FetchWait ReadRequest::wait_terms() const {
     for (std::size_t i = 0; i < memory_.reads.size(); ++i) {
         const Read& read = memory_.reads[i];
         const ReadResult& result = memory_.results[i];
+        if (read.lookup != Outcome::ok) {
+            continue;
+        }
         const bool counts = !result.is_held && !is_undecided_;
         const std::int64_t countable = counts ? std::max<std::int64_t>(1, read.max_bytes) - result.slice.size : 0;
         const Offset seen_end = result.is_held ? read.partition->log->high_watermark() : result.seen_end;

@@ -24,7 +24,8 @@ namespace partita::logs {
 
 /// One partition of a request that reads.
 struct Read {
-    /// Any outcome but `ok` means that the look-up failed; the partition is then not read.
+    /// Any outcome but `ok` means that the look-up failed. The partition is then left out of the reading, and its error does not
+    /// end the wait for the others (as in Kafka, where ReplicaManager never sees it).
     Outcome lookup = Outcome::ok;
     std::shared_ptr<Partition> partition;
     /// False: the request reached a node that is not the leader, and the answer says so.
@@ -117,7 +118,9 @@ class Reader {
 ///
 /// A front calls `admit`, then `add` for each partition in reading order, then `read`. `read` spends the byte budget in that
 /// order; the first partition with data gives its first batch whole, regardless of limits. If there is not enough data yet
-/// (`is_due`), the front may pass the request to the turn to wait (Turn::park_fetch). Otherwise the front calls `finish`.
+/// (`is_due`), the front may pass the request to the turn to wait (Turn::park_fetch). Otherwise the front calls `finish`. A
+/// partition that cannot be read makes the answer due. One that was not found does so only if no other one is read: else a client
+/// that goes on naming a deleted topic would ask again and again without a pause.
 class ReadRequest : public WaitingFetch {
   public:
     ReadRequest(Reader& reader, const Client& client, const ReadTerms& terms)
@@ -160,7 +163,8 @@ class ReadRequest : public WaitingFetch {
     void lower_max_bytes(std::int64_t bytes) {
         terms_.max_bytes = static_cast<std::int32_t>(std::min<std::int64_t>(terms_.max_bytes, bytes));
     }
-    [[nodiscard]] bool has_errors() const { return has_errors_; }
+    /// True if the look-up of a partition failed.
+    [[nodiscard]] bool leaves_out() const { return left_out_ > 0; }
     /// How long the client must wait before its next request. The front tells the client.
     [[nodiscard]] std::int64_t wait_ms() const { return wait_ms_; }
     void wait(std::int64_t ms) { wait_ms_ = std::max(wait_ms_, ms); }
@@ -196,7 +200,10 @@ class ReadRequest : public WaitingFetch {
     Instant deadline_;
     std::int64_t wait_ms_ = 0;
     std::int64_t total_bytes_ = 0;
-    bool has_errors_ = false;
+    /// The number of reads whose look-up failed.
+    std::size_t left_out_ = 0;
+    /// True if a partition that was found could not be read.
+    bool has_failed_ = false;
     bool is_on_older_segment_ = false;
     bool has_topic_steps_ = false;
     bool is_undecided_ = false;

@@ -53,6 +53,12 @@ class ReadRequestTest : public ::testing::Test {
         made->admit(world_.turn());
         for (std::size_t index = 0; index < 2; ++index) {
             Read read;
+            if (index < not_found_) {
+                read.lookup = Outcome::unknown_topic;
+                made->add(std::move(read), world_.turn());
+                continue;
+            }
+            read.from = from_;
             read.partition = world_.partition(index);
             read.topic = &world_.topic();
             read.index = PartitionIndex{static_cast<std::int32_t>(index)};
@@ -72,6 +78,9 @@ class ReadRequestTest : public ::testing::Test {
     test::LogServiceWorld world_;
     std::vector<Told> told_;
     std::uint32_t size_ = 0;
+    /// The number of partitions whose look-up fails, from the first one on.
+    std::size_t not_found_ = 0;
+    Offset from_{0};
 };
 
 TEST_F(ReadRequestTest, WhatIsThereIsDueAtOnce) {
@@ -112,6 +121,50 @@ TEST_F(ReadRequestTest, AWaitingReadIsAnsweredAtItsDeadlineWithWhatThereIs) {
     world_.turn().reactor().refresh_now();
     world_.end_turn();
     EXPECT_THAT(told_.at(0).sizes, ElementsAre(size_, 0U));
+}
+
+TEST_F(ReadRequestTest, APartitionThatIsNotFoundDoesNotEndTheWaitForAnother) {
+    not_found_ = 1;
+    auto read = request();
+    ASSERT_FALSE(read->is_due());
+    park(std::move(read));
+    world_.end_turn();
+    EXPECT_TRUE(told_.empty());
+    append(1);
+    world_.end_turn();
+    ASSERT_EQ(told_.size(), 1U);
+    EXPECT_THAT(told_[0].outcomes, ElementsAre(Outcome::unknown_topic, Outcome::ok));
+    EXPECT_THAT(told_[0].sizes, ElementsAre(0U, size_));
+}
+
+TEST_F(ReadRequestTest, APartitionThatIsNotFoundDoesNotEndTheWaitWhenAnotherOneIsLookedAt) {
+    not_found_ = 1;
+    park(request());
+    world_.turn().on_change(world_.partition(1)->key);
+    world_.end_turn();
+    EXPECT_TRUE(told_.empty());
+    world_.clock().ms += 100;
+    world_.turn().reactor().refresh_now();
+    world_.end_turn();
+    ASSERT_EQ(told_.size(), 1U);
+    EXPECT_THAT(told_[0].outcomes, ElementsAre(Outcome::unknown_topic, Outcome::ok));
+}
+
+TEST_F(ReadRequestTest, ARequestThatFindsNothingIsDueAtOnce) {
+    not_found_ = 2;
+    const auto read = request();
+    ASSERT_TRUE(read->is_due());
+    read->finish(world_.turn());
+    EXPECT_THAT(told_.at(0).outcomes, ElementsAre(Outcome::unknown_topic, Outcome::unknown_topic));
+}
+
+TEST_F(ReadRequestTest, APartitionThatCannotBeReadIsDueAtOnce) {
+    not_found_ = 1;
+    from_ = Offset{7};
+    const auto read = request();
+    ASSERT_TRUE(read->is_due());
+    read->finish(world_.turn());
+    EXPECT_THAT(told_.at(0).outcomes, ElementsAre(Outcome::unknown_topic, Outcome::offset_out_of_range));
 }
 
 TEST_F(ReadRequestTest, WhoFollowsOrAsksAnotherNodeIsToldThatThisOneDoesNotLead) {
