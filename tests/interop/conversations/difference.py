@@ -82,10 +82,23 @@ def compare(name, kafka_steps, partita_steps):
             for path, one, other in parts(kafka[side], partita[side]):
                 what = path if side == "answer" else f"asks otherwise: {path}"
                 found.append(Difference(place + what, _shown(one), _shown(other)))
+        times = [when(step) for step in (kafka, partita)]
+        if times[0] != times[1]:
+            found.append(Difference(place + "is answered", *times))
     if len(kafka_steps) != len(partita_steps):
         found.append(Difference(f"{name} takes another course", f"{len(kafka_steps)} steps",
                                 f"{len(partita_steps)} steps"))
     return found
+
+
+def when(step):
+    """When the answer of a step came."""
+    return step.get("when", "at once")
+
+
+def keeps_time(kafka_steps, partita_steps):
+    """True if every answer came when Kafka's did."""
+    return [when(step) for step in kafka_steps] == [when(step) for step in partita_steps]
 
 
 def _course(step):

@@ -8,6 +8,7 @@ import difference
 import normalise
 import page
 import recording
+import talk
 
 UUID = "01234567-89ab-cdef-0123-456789abcdef"
 
@@ -50,6 +51,59 @@ class Differences(unittest.TestCase):
     def test_a_changed_script_is_told_from_a_changed_answer(self):
         changed = difference.compare("a/b", steps({}, {"MaxBytes": 1}), steps({}, {"MaxBytes": 2}))
         self.assertEqual([one.place for one in changed], ["a/b#1 Metadata v12 asks otherwise: MaxBytes"])
+
+
+class Times(unittest.TestCase):
+    """An answer that comes at another time is a difference, whatever it says."""
+
+    OVER = "when its wait is over"
+
+    def steps(self, *times):
+        return [{**steps({}, ask="Fetch v4")[0], **({"when": when} if when else {})} for when in times]
+
+    def test_another_time_is_a_difference(self):
+        other = difference.compare("a/b", self.steps(self.OVER, None), self.steps(None, None))
+        self.assertEqual([(one.place, one.kafka, one.partita) for one in other],
+                         [("a/b#1 Fetch v4 is answered", self.OVER, "at once")])
+        self.assertTrue(difference.keeps_time(self.steps(None, self.OVER), self.steps(None, self.OVER)))
+        self.assertFalse(difference.keeps_time(self.steps(None, self.OVER), self.steps(self.OVER, None)))
+
+    def test_a_recording_tells_the_times_that_are_not_at_once(self):
+        with tempfile.TemporaryDirectory() as directory:
+            told = {"a/b": self.steps(None, self.OVER, "when something comes", None, None)}
+            recording.save("a", told, pathlib.Path(directory))
+            self.assertEqual(recording.load("a", pathlib.Path(directory)), told)
+
+    def test_the_longest_wait_is_what_the_request_names(self):
+        for fields, seconds in (({"MaxWaitMs": 1500}, 1.5), ({"TimeoutMs": 999}, 0), ({"Acks": 0, "TimeoutMs": 5000}, 0), ({}, 0),
+                                ({"Acks": -1, "TimeoutMs": 5000}, 5), ({"SessionTimeoutMs": 9000, "RebalanceTimeoutMs": 2000}, 2)):
+            self.assertEqual(talk.longest_wait(fields), seconds, fields)
+
+
+class AnsweredAt:
+    """A pending request that was answered after some seconds."""
+
+    def __init__(self, took, wait, waited=False):
+        self.step, self.longest_wait, self.has_waited, self.seen_at = {"ask": "Fetch v4"}, wait, waited, None
+        self.sent_at, self.answered_at = 100, 100 + took
+
+
+class TimesOfAnswers(unittest.TestCase):
+    def noted(self, *pending):
+        one = talk.Talk("localhost", 1, "a")
+        answered = AnsweredAt(*pending)
+        one._note_time(answered)
+        return answered.step.get("when", "at once"), len(one.missed)
+
+    def test_they_have_a_class_by_their_wait(self):
+        self.assertEqual(self.noted(0.3, 1), ("at once", 0))
+        self.assertEqual(self.noted(1.01, 1), ("when its wait is over", 0))
+        self.assertEqual(self.noted(0.5, 20, True), ("when something comes", 0))
+        self.assertEqual(self.noted(20.0, 20, True), ("when its wait is over", 0))
+        self.assertEqual(self.noted(30, 0), ("at once", 0))
+
+    def test_one_in_between_is_missed(self):
+        self.assertEqual(self.noted(0.7, 1), ("after 0.7 s, and it may wait 1.0 s", 1))
 
 
 class Reasons(unittest.TestCase):

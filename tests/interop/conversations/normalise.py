@@ -240,6 +240,8 @@ class Normaliser:
         if isinstance(answer, dict):
             answer = self.message(step["message"].replace("Request", "Response"), answer)
         out["answer"] = answer
+        if "when" in step:
+            out["when"] = step["when"]
         return out
 
 

@@ -6,10 +6,13 @@
     > DeleteTopics v7 as 1 back: Topics[0].TopicId = "<id 1>"
     < ErrorCode +1 = "NONE"
     > DeleteTopics v8 as 1 back
+    > Fetch v4 {"MaxWaitMs": 1000, ...}
+    < {"ThrottleTimeMs": 0, ...}
+    @ when its wait is over
     . a note, for example of a time that was measured
 
 A step that is much like an earlier one of its API is written as the difference (delta.py): `as N back` names the step, notes not counted.
-Without a line of its own the answer is the same. Where several requests stand before `as N back`, each step is the one N before it."""
+Without a line of its own the answer is the same, and without a line that begins with @ it came at once. Where several requests stand before `as N back`, each step is the one N before it."""
 
 import itertools
 import json
@@ -31,7 +34,12 @@ TIMES = re.compile(r"(.*) \((\d+) times\)")
 
 def whole(step):
     request, answer = (delta.written(step[side]) for side in ("request", "answer"))
-    return f"> {step['ask']} {request}\n< {answer}\n"
+    return f"> {step['ask']} {request}\n< {answer}\n" + when(step)
+
+
+def when(step):
+    """The line that says when the answer came."""
+    return f"@ {step['when']}\n" if "when" in step else ""
 
 
 def like(step, base, back):
@@ -44,7 +52,7 @@ def like(step, base, back):
     answer = changes["answer"]
     if answer is None:
         answer = delta.written(step["answer"])
-    return text + (f"< {answer}\n" if answer else "")
+    return text + (f"< {answer}\n" if answer else "") + when(step)
 
 
 def api_of(step):
@@ -141,6 +149,8 @@ def load(module, directory=DIRECTORY):
             steps += asked(rest, [step for step in steps if "ask" in step])
         elif kind == "< ":
             steps[-1]["answer"] = answered(rest, steps[-1])
+        elif kind == "@ ":
+            steps[-1]["when"] = rest
         elif kind == ". ":
             steps.append({"note": rest})
     return transcripts

@@ -15,6 +15,14 @@ import wire
 
 REGISTERED = []
 ANSWER_DEADLINE_S = 10
+#: The fields by which a request says how long the broker may hold it back, in milliseconds.
+WAITS = ("MaxWaitMs", "RebalanceTimeoutMs", "TimeoutMs")
+#: Shorter waits have no class: a busy machine may take as long.
+SHORTEST_WAIT_S = 1
+#: An answer before this part of the wait came at once, and one after that part came when the wait was over.
+AT_ONCE, OVER = 0.4, 0.95
+#: How long a request may take to show that it is answered at once, before the next step of its conversation.
+SETTLED_S = 0.3
 ERROR_FIELDS = ("ErrorCode", "PartitionErrorCode")
 
 
@@ -60,6 +68,13 @@ def errors_of(value):
     return found
 
 
+def longest_wait(fields):
+    """How long, in seconds, a broker may hold back a request with these fields; 0 where that is too short to be told apart."""
+    # Nobody answers a Produce without acknowledgement.
+    named = 0 if fields.get("Acks") == 0 else max(fields.get(name) or 0 for name in WAITS)
+    return named / 1000 if named >= SHORTEST_WAIT_S * 1000 else 0
+
+
 class NotServed(Exception):
     """The broker does not advertise an API that a conversation needs."""
 
@@ -72,6 +87,7 @@ class Talk:
         # Every conversation has names of its own, the same in every run; `prefix` keeps them apart on a used broker.
         self.prefix = prefix + re.sub(r"[^a-z0-9]+", "-", name.lower()) + "-"
         self.connections, self.sources = {}, {}
+        self.pending = []
         self.steps = []
         self.missed = []
         self.created = []
@@ -94,7 +110,7 @@ class Talk:
 
     def drop(self, name):
         """Ends a connection without a word."""
-        self.connections.pop(name).close()
+        self._forget(self.connections[name])
 
     def close(self):
         for open_one in self.connections.values():
@@ -111,20 +127,40 @@ class Talk:
             step["request"] = {"raw": body.hex()}
         if on:
             step["on"] = on
+        self._settle(on)
         self.steps.append(step)
         try:
             pending = self.connection(on).send(api, version, fields, body)
         except wire.Closed:
             step["answer"] = "the connection is closed"
             return None
-        pending.step = step
+        pending.step, pending.longest_wait, pending.has_waited, pending.seen_at = step, longest_wait(fields), False, None
+        self.pending.append(pending)
         return pending
+
+    def _settle(self, on):
+        """Before another step: finds out which of the requests that may be held back wait for it."""
+        for pending in self.pending:
+            is_open = pending.longest_wait and not pending.has_waited and pending.seen_at is None
+            if is_open and pending.connection is not self.connections.get(on):
+                self._is_answered(pending, SETTLED_S)
+
+    @staticmethod
+    def _is_answered(pending, seconds):
+        """Waits for the answer, and notes when it was there."""
+        answered = pending.connection.readable(seconds)
+        if answered:
+            pending.seen_at = pending.seen_at or time.monotonic()
+        else:
+            pending.has_waited = True
+        return answered
 
     def answer(self, pending, error="NONE", seconds=ANSWER_DEADLINE_S):
         """The answer to a request that was sent; {} when there is none, which the transcript shows."""
         if pending is None:
             return {}
         step = pending.step
+        self.pending = [each for each in self.pending if each is not pending]
         try:
             answer = pending.connection.answer(pending, seconds)
         except wire.Closed:
@@ -142,13 +178,26 @@ class Talk:
             self._expect(step, ["malformed"], error)
             return {}
         step["answer"], step["answered_at"] = answer, time.monotonic()
+        self._note_time(pending)
         self._expect(step, errors_of(answer), error)
         return answer
+
+    def _note_time(self, pending):
+        """Puts into the step when its answer came, unless that was at once."""
+        wait, took = pending.longest_wait, (pending.seen_at or pending.answered_at) - pending.sent_at
+        if wait and took >= OVER * wait:
+            pending.step["when"] = "when its wait is over"
+        elif pending.has_waited:
+            pending.step["when"] = "when something comes"
+        elif wait and took > AT_ONCE * wait:
+            pending.step["when"] = f"after {took:.1f} s, and it may wait {wait:.1f} s"
+            self.missed.append(f"{pending.step['ask']} takes {took:.1f} of {wait:.1f} s: neither no time nor all of it")
 
     def _forget(self, connection):
         """The next request under this name opens another connection."""
         connection.close()
         self.connections = {name: each for name, each in self.connections.items() if each is not connection}
+        self.pending = [each for each in self.pending if each.connection is not connection]
 
     def ask(self, api, version, *, error="NONE", on="", seconds=ANSWER_DEADLINE_S, body=None, **fields):
         """Sends a request and waits for its answer. error="closed" expects that the broker hangs up instead."""
@@ -195,7 +244,7 @@ class Talk:
 
     def waits(self, pending, seconds=0.4):
         """Puts into the transcript whether a request is still unanswered after some time."""
-        answered = pending is not None and pending.connection.readable(seconds)
+        answered = pending is not None and self._is_answered(pending, seconds)
         self.steps.append({"note": f"{pending.api if pending else 'it'} " +
                            ("is answered at once" if answered else f"waits for at least {seconds} s")})
         if answered:

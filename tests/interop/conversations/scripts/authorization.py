@@ -186,6 +186,10 @@ def records_are_read(talk):
                 talk.ask("Fetch", version, on=on, error=None, ReplicaId=-1, MaxWaitMs=0, MinBytes=0, MaxBytes=1 << 20, SessionId=0,
                          SessionEpoch=-1, IsolationLevel=0, ForgottenTopicsData=[],
                          Topics=[wanted(topic, (0, 0), topic_id=which), wanted(other, (0, 0), topic_id=other_id)])
+            # A topic that a client may not read does not end the wait for one that it may read.
+            talk.ask("Fetch", version, on=on, error=None, ReplicaId=-1, MaxWaitMs=1000, MinBytes=1, MaxBytes=1 << 20, SessionId=0,
+                     SessionEpoch=-1, IsolationLevel=0, ForgottenTopicsData=[],
+                     Topics=[wanted(name, (0, 0), topic_id=topic_id), wanted(other, (0, 0), topic_id=other_id)])
     # A follower, who is a client like any other without CLUSTER_ACTION.
     talk.ask("Fetch", 4, on="owner", error=None, ReplicaId=7, MaxWaitMs=0, MinBytes=0, MaxBytes=1 << 20,
              Topics=[wanted(name, (0, 0))])

@@ -178,6 +178,56 @@ def requests_behind_a_long_poll_wait(talk):
 
 
 @conversation
+def a_fetch_waits_beside_what_is_not_found(talk):
+    name, topic_id = talk.topic()
+    nobody = lambda: wanted(talk.named("nobody"), (0, 0), topic_id=wire.random_id())
+    for version in (4, 11, 12, 13, 18):
+        idle = wanted(name, (0, 0), topic_id=topic_id)
+        unknown = "UNKNOWN_TOPIC_OR_PARTITION" if version < 13 else "UNKNOWN_TOPIC_ID"
+        fetch(talk, version, idle, nobody(), wait=1000, error=unknown)
+        fetch(talk, version, nobody(), idle, wait=1000, error=unknown)
+        fetch(talk, version, wanted(name, (0, 0), (7, 0), topic_id=topic_id), wait=1000, error="UNKNOWN_TOPIC_OR_PARTITION")
+        # Without another partition there is nothing to wait for.
+        fetch(talk, version, nobody(), wait=20000, error=unknown)
+        fetch(talk, version, wanted(name, (7, 0), topic_id=topic_id), nobody(), wait=20000, error=None)
+        fetch(talk, version, wait=20000)
+        # Without least bytes, too.
+        fetch(talk, version, idle, nobody(), wait=20000, least=0, error=unknown)
+    pending = talk.send("Fetch", 12, on="reader", ReplicaId=-1, MaxWaitMs=20000, MinBytes=1, MaxBytes=1000000,
+                        SessionEpoch=-1, Topics=[nobody(), idle])
+    fill(talk, name, "news")
+    talk.answer(pending, error="UNKNOWN_TOPIC_OR_PARTITION", seconds=5)
+    fetch(talk, 12, idle, nobody(), wait=20000, error="UNKNOWN_TOPIC_OR_PARTITION")
+    fetch(talk, 12, idle, nobody(), wait=1000, least=5000, error="UNKNOWN_TOPIC_OR_PARTITION")
+
+
+@conversation
+def a_fetch_does_not_wait_beside_what_cannot_be_read(talk):
+    name, topic_id = talk.topic(partitions=2)
+    fill(talk, name, "a", partition=1)
+    for version in (4, 9, 12, 13, 18):
+        beside = lambda *partition: wanted(name, (0, 0), partition, topic_id=topic_id)
+        fetch(talk, version, beside(1, 5), wait=20000, error="OFFSET_OUT_OF_RANGE")
+        if version >= 9:
+            fetch(talk, version, beside(1, 1, 1000, 5), wait=20000, error="UNKNOWN_LEADER_EPOCH")
+        if version >= 12:
+            fetch(talk, version, beside(1, 1, 1000, 0, 3), wait=20000, error=None)
+            fetch(talk, version, beside(1, 1, 1000, 0, 0), wait=1000)
+
+
+@conversation
+def a_session_waits_beside_what_is_not_found(talk):
+    name, topic_id = talk.topic()
+    for version in (7, 12, 13, 18):
+        unknown = "UNKNOWN_TOPIC_OR_PARTITION" if version < 13 else "UNKNOWN_TOPIC_ID"
+        session = fetch(talk, version, wanted(name, (0, 0), topic_id=topic_id),
+                        wanted(talk.named("nobody"), (0, 0), topic_id=wire.random_id()), wait=1000, session=(0, 0),
+                        error=unknown).get("SessionId", 0)
+        fetch(talk, version, wait=1000, session=(session, 1), error=unknown)
+        fetch(talk, version, wanted(name, (7, 0), topic_id=topic_id), wait=1000, session=(session, 2), error=None)
+
+
+@conversation
 def fetch_sessions(talk):
     name, topic_id = talk.topic(partitions=3)
     fill(talk, name, "a")
