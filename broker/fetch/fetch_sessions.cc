@@ -21,7 +21,7 @@ SessionSlot FetchSession::put(const SessionPartition& requested) {
             slot = free_slots_.back();
             free_slots_.pop_back();
         }
-        const auto placed = order_.insert(order_.end(), {slot, requested});
+        const auto placed = order_.insert(order_.end(), {.slot = slot, .partition = requested, .topic_name = nullptr});
         by_slot_[slot.index] = placed;
         by_name_.emplace(requested.name, placed);
         return slot;
@@ -44,11 +44,25 @@ void FetchSession::forget(const TopicPartitionName& partition) {
     }
 }
 
+FetchSession::Order::iterator FetchSession::at(SessionSlot slot) const {
+    PARTITA_ASSERT(slot.index < by_slot_.size() && by_slot_[slot.index] != order_.end(),
+                   "a partition of a fetch is in the session until a later fetch forgets it");
+    return by_slot_[slot.index];
+}
+
+void FetchSession::name_topics(std::span<const SessionTopicName> names) {
+    for (const SessionTopicName& named : names) {
+        if (TopicName& known = at(named.slot)->topic_name; known == nullptr) {
+            known = named.name;
+        }
+    }
+}
+
+TopicName FetchSession::topic_name(SessionSlot slot) const { return at(slot)->topic_name; }
+
 void FetchSession::note_answer(std::span<const SessionNews> news) {
     for (const SessionNews& told : news) {
-        PARTITA_ASSERT(told.slot.index < by_slot_.size() && by_slot_[told.slot.index] != order_.end(),
-                       "a partition that was answered is in the session");
-        const Order::iterator placed = by_slot_[told.slot.index];
+        const Order::iterator placed = at(told.slot);
         placed->partition.sent_high_watermark = told.high_watermark;
         placed->partition.sent_log_start_offset = told.log_start_offset;
         if (told.has_records) {
@@ -94,6 +108,19 @@ bool FetchSessions::answer(SessionTurn turn, std::span<const SessionNews> news) 
     }
     session.note_answer(news);
     return true;
+}
+
+void FetchSessions::name_topics(SessionTurn turn, std::span<const SessionTopicName> names) {
+    const auto found = sessions_.find(turn.session_id);
+    if (found != sessions_.end() && found->second.session.next_epoch() == turn.next_epoch) {
+        found->second.session.name_topics(names);
+    }
+}
+
+TopicName FetchSessions::topic_name(SessionTurn turn, SessionSlot slot) const {
+    const auto found = sessions_.find(turn.session_id);
+    const bool is_current = found != sessions_.end() && found->second.session.next_epoch() == turn.next_epoch;
+    return is_current ? found->second.session.topic_name(slot) : nullptr;
 }
 
 void FetchSessions::remove(std::int32_t id) { sessions_.erase(id); }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <expected>
 #include <list>
+#include <memory>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -40,6 +41,15 @@ struct SessionSlot {
     std::uint32_t index = 0;
 };
 
+/// The name of a topic that a session knows by its id. The partitions of a topic share it.
+using TopicName = std::shared_ptr<const std::string>;
+
+/// The name of the topic of a partition, for a session to remember.
+struct SessionTopicName {
+    SessionSlot slot;
+    TopicName name;
+};
+
 /// The content of an answer about one partition; the session remembers it.
 struct SessionNews {
     SessionSlot slot;
@@ -57,6 +67,9 @@ struct SessionTurn {
 
 /// One KIP-227 session: the partitions a client reads, in the order in which the byte budget is
 /// spent on them. Partitions that yielded records move to the end, so that none starves.
+///
+/// A session that names topics by id remembers the name of each partition's topic, for as long as it has the partition: when
+/// the topic is gone, Kafka answers by that name (FetchSession.CachedPartition).
 class FetchSession {
   public:
     explicit FetchSession(bool uses_topic_ids) : uses_topic_ids_(uses_topic_ids) {}
@@ -72,13 +85,19 @@ class FetchSession {
     SessionSlot put(const SessionPartition& requested);
     void forget(const TopicPartitionName& partition);
 
-    /// Calls `each(slot, partition)` for all partitions in their order.
+    /// Calls `each(slot, partition, has_topic_name)` for all partitions in their order.
     template <typename Each>
     void visit(Each&& each) const {
         for (const Placed& placed : order_) {
-            each(placed.slot, placed.partition);
+            each(placed.slot, placed.partition, placed.topic_name != nullptr);
         }
     }
+
+    /// Remembers the names. A partition keeps the first one that it gets. The partition of each slot must still be in the
+    /// session.
+    void name_topics(std::span<const SessionTopicName> names);
+    /// The name of the topic of a partition that is in the session; null if the session never learned it.
+    [[nodiscard]] TopicName topic_name(SessionSlot slot) const;
 
     /// Remembers the content of an answer. The partition of each slot must still be in the session.
     void note_answer(std::span<const SessionNews> news);
@@ -90,11 +109,14 @@ class FetchSession {
     struct Placed {
         SessionSlot slot;
         SessionPartition partition;
+        TopicName topic_name;
     };
     using Order = std::list<Placed>;
     struct NameHash {
         std::size_t operator()(const TopicPartitionName& name) const;
     };
+
+    [[nodiscard]] Order::iterator at(SessionSlot slot) const;
 
     bool uses_topic_ids_;
     std::int32_t next_epoch_ = 1;
@@ -129,6 +151,11 @@ class FetchSessions {
     /// nothing, and Kafka answers invalid_fetch_session_epoch (IncrementalFetchContext). True if the session is gone, because
     /// then nothing needs to be remembered.
     [[nodiscard]] bool answer(SessionTurn turn, std::span<const SessionNews> news);
+
+    /// See FetchSession::name_topics. Does nothing if the session is gone, or if a later request has superseded the fetch.
+    void name_topics(SessionTurn turn, std::span<const SessionTopicName> names);
+    /// See FetchSession::topic_name. Null, too, if the session is gone, or if a later request has superseded the fetch.
+    [[nodiscard]] TopicName topic_name(SessionTurn turn, SessionSlot slot) const;
 
     void remove(std::int32_t id);
 

@@ -64,10 +64,42 @@ struct Targets {
     const logs::TopicTable& table;
     FetchAnswer& answer;
     bool are_by_id;
+    /// The session of an incremental request.
+    fetch::SessionTurn session;
+    /// The names that the session does not know yet. The partitions of a topic often follow each other, and share the name.
+    std::vector<fetch::SessionTopicName> new_names;
 };
 
-/// Looks up the partition and adds it to the answer's targets.
-void add_target(Targets& targets, FetchPlace place, logs::Read read) {
+/// Finds the name of a topic for the session, which knows the topic only by its id.
+void learn_topic_name(Targets& targets, fetch::SessionSlot slot, const TopicId& id) {
+    const logs::TopicState* topic = targets.table.find(id);
+    if (topic == nullptr) {
+        return;
+    }
+    const std::string& name = topic->topic->name;
+    const bool is_shared = !targets.new_names.empty() && *targets.new_names.back().name == name;
+    targets.new_names.push_back(
+        {.slot = slot, .name = is_shared ? targets.new_names.back().name : std::make_shared<const std::string>(name)});
+}
+
+/// The outcome for a partition whose topic has gone, if the session knows the name that it had: it is that of a request by name.
+/// Kafka's session keeps the name too, and most clients only look again for a topic of which they are told so.
+Outcome look_up_former_topic(Targets& targets, const FetchPlace& place, PartitionIndex index) {
+    const fetch::TopicName name = targets.services.fetch_sessions.topic_name(targets.session, place.slot);
+    if (name == nullptr) {
+        return Outcome::unknown_topic_id;
+    }
+    const logs::TopicLookup topic =
+        look_up_topic(targets.context, targets.table, {.name = *name, .id = {}, .is_id = false}, access::kReadTopic);
+    if (topic.topic == nullptr) {
+        return topic.outcome;
+    }
+    const logs::PartitionLookup partition = logs::find_partition(*topic.topic, index);
+    return partition.outcome == Outcome::ok ? Outcome::inconsistent_topic_id : partition.outcome;
+}
+
+/// Looks up the partition and adds it to the answer's targets. `is_named`: the session knows the name of the topic of an id.
+void add_target(Targets& targets, FetchPlace place, logs::Read read, bool is_named = false) {
     runtime::ClientRequest& context = targets.context;
     if (targets.answer.terms().is_follower && !authorize_cluster(context, access::kClusterAction)) {
         read.lookup = Outcome::not_authorized;
@@ -76,6 +108,9 @@ void add_target(Targets& targets, FetchPlace place, logs::Read read) {
     const logs::TopicLookup topic = look_up_topic(
         context, targets.table, {.name = place.topic_name, .id = place.topic_id, .is_id = targets.are_by_id}, access::kReadTopic);
     read.lookup = topic.outcome;
+    if (is_named && topic.outcome == Outcome::unknown_topic_id) {
+        read.lookup = look_up_former_topic(targets, place, read.index);
+    }
     if (topic.topic != nullptr) {
         const logs::PartitionLookup partition =
             logs::find_partition(*topic.topic, read.index, targets.services.placement, context.listener().name);
@@ -127,8 +162,15 @@ void begin_session(Targets& targets) {
     }
     const auto begun = targets.services.fetch_sessions.begin(targets.request.session_id, targets.are_by_id, asked,
                                                              targets.context.now().monotonic);
-    if (begun) {
-        targets.answer.begin_session(begun->turn, begun->slots);
+    if (!begun) {
+        return;
+    }
+    targets.answer.begin_session(begun->turn, begun->slots);
+    if (targets.are_by_id) {
+        for (std::size_t i = 0; i < asked.size(); ++i) {
+            learn_topic_name(targets, begun->slots[i], asked[i].name.topic_id);
+        }
+        targets.services.fetch_sessions.name_topics(begun->turn, targets.new_names);
     }
 }
 
@@ -163,7 +205,10 @@ ErrorCode take_incremental_request(Targets& targets) {
     if (!turn) {
         return turn.error();
     }
-    targets.answer.go_on_with_session(*turn);
+    targets.session = *turn;
+    if (turn->session_id != 0) {
+        targets.answer.go_on_with_session(*turn);
+    }
     targets.answer.reserve_targets(reads.size());
     for (runtime::SessionRead& asked : reads) {
         SessionPartition& partition = asked.partition;
@@ -181,7 +226,13 @@ ErrorCode take_incremental_request(Targets& targets) {
         read.from = partition.fetch_offset;
         read.last_fetched_epoch = partition.last_fetched_epoch;
         read.max_bytes = partition.max_bytes;
-        add_target(targets, place, std::move(read));
+        if (targets.are_by_id && !asked.has_topic_name) {
+            learn_topic_name(targets, place.slot, place.topic_id);
+        }
+        add_target(targets, place, std::move(read), asked.has_topic_name);
+    }
+    if (!targets.new_names.empty()) {
+        targets.services.fetch_sessions.name_topics(*turn, targets.new_names);
     }
     return ErrorCode::none;
 }
@@ -230,7 +281,8 @@ void fetch_records(runtime::ClientRequest& context, const runtime::RecordService
                      .usage = context.principal().usage()},
         asked_by(context, services, *request));
     answer->admit(context.turn);
-    Targets targets{context, services, *request, context.turn.topics(), *answer, context.version() >= kNamesTopicsByIdSince};
+    Targets targets{context, services, *request, context.turn.topics(), *answer, context.version() >= kNamesTopicsByIdSince,
+                    {},      {}};
     if (const ErrorCode error = take_targets(targets); error != ErrorCode::none) {
         FetchResponse response;
         response.error_code = error;

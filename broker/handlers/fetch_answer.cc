@@ -32,7 +32,7 @@ constexpr std::size_t kAnswerParts = 3;
 /// The part of the answer in which a partition stands. Kafka names those that it reads first. Then come those of which it knows
 /// no topic, and last what is not there or not allowed. For a follower, the last two parts are one.
 std::size_t part_of(const logs::Read& read, bool is_for_follower) {
-    if (read.lookup == Outcome::ok) {
+    if (!read.is_left_out()) {
         return 0;
     }
     return read.lookup == Outcome::unknown_topic_id && !is_for_follower ? 1 : 2;
@@ -159,8 +159,8 @@ void FetchAnswer::fill(Arena& arena, const logs::Read& read, logs::ReadResult& r
     data.last_stable_offset = result.last_stable_offset.value;
     data.log_start_offset = result.log_start_offset.value;
     // Null, except for a partition that was not found: Kafka builds that answer elsewhere, with an empty list.
-    data.aborted_transactions = read.lookup == Outcome::ok ? Array<FetchResponse::AbortedTransaction>(nullptr)
-                                                           : Array<FetchResponse::AbortedTransaction>();
+    data.aborted_transactions =
+        read.is_left_out() ? Array<FetchResponse::AbortedTransaction>() : Array<FetchResponse::AbortedTransaction>(nullptr);
     if (version_ >= kCurrentLeaderSince && read.partition != nullptr &&
         (result.outcome == Outcome::not_led_here || result.outcome == Outcome::fenced_leader_epoch)) {
         data.current_leader = {.leader_id = parts_.placement.leader_of(read.topic->topic->name, read.index).value,

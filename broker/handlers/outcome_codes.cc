@@ -12,6 +12,8 @@ ErrorCode error_code(logs::Outcome outcome) {
             return ErrorCode::unknown_topic_or_partition;
         case Outcome::unknown_topic_id:
             return ErrorCode::unknown_topic_id;
+        case Outcome::inconsistent_topic_id:
+            return ErrorCode::inconsistent_topic_id;
         case Outcome::not_authorized:
             return ErrorCode::topic_authorization_failed;
         case Outcome::not_led_here:

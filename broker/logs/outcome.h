@@ -15,6 +15,8 @@ enum class Outcome : std::uint8_t {
     // Results of the look-up.
     unknown_topic,
     unknown_topic_id,
+    /// The request means an earlier topic: it names the topic by an id, and another topic has that one's name now.
+    inconsistent_topic_id,
     /// The client lacks the permission. It does not learn whether the topic exists.
     not_authorized,
     unknown_partition,

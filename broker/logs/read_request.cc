@@ -75,7 +75,8 @@ void ReadRequest::read(Turn& turn) {
     for (const Read& read : memory_.reads) {
         if (read.lookup != Outcome::ok) {
             results.emplace_back().outcome = read.lookup;
-            ++left_out_;
+            left_out_ += read.is_left_out() ? 1 : 0;
+            has_failed_ |= !read.is_left_out();
             continue;
         }
         const ReadResult& result = results.emplace_back(read_one(read, budget, total_bytes_ == 0, turn.now()));

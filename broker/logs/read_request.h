@@ -24,8 +24,7 @@ namespace partita::logs {
 
 /// One partition of a request that reads.
 struct Read {
-    /// Any outcome but `ok` means that the look-up failed. The partition is then left out of the reading, and its error does not
-    /// end the wait for the others (as in Kafka, where ReplicaManager never sees it).
+    /// Any outcome but `ok` means that the look-up failed; the partition is then not read.
     Outcome lookup = Outcome::ok;
     std::shared_ptr<Partition> partition;
     /// False: the request reached a node that is not the leader, and the answer says so.
@@ -40,6 +39,10 @@ struct Read {
     Offset from;
     LeaderEpoch last_fetched_epoch = kNoLeaderEpoch;
     std::int32_t max_bytes = 0;
+
+    /// True if the look-up found no partition at all. The error then does not end the wait for the other partitions. (Kafka's
+    /// ReplicaManager never sees such a partition, but it sees one whose topic was made again.)
+    [[nodiscard]] bool is_left_out() const { return lookup != Outcome::ok && lookup != Outcome::inconsistent_topic_id; }
 };
 
 /// The result of the last reading of a partition.
@@ -163,7 +166,7 @@ class ReadRequest : public WaitingFetch {
     void lower_max_bytes(std::int64_t bytes) {
         terms_.max_bytes = static_cast<std::int32_t>(std::min<std::int64_t>(terms_.max_bytes, bytes));
     }
-    /// True if the look-up of a partition failed.
+    /// True if a read is left out.
     [[nodiscard]] bool leaves_out() const { return left_out_ > 0; }
     /// How long the client must wait before its next request. The front tells the client.
     [[nodiscard]] std::int64_t wait_ms() const { return wait_ms_; }
@@ -200,9 +203,9 @@ class ReadRequest : public WaitingFetch {
     Instant deadline_;
     std::int64_t wait_ms_ = 0;
     std::int64_t total_bytes_ = 0;
-    /// The number of reads whose look-up failed.
+    /// The number of reads that are left out.
     std::size_t left_out_ = 0;
-    /// True if a partition that was found could not be read.
+    /// True if another one failed.
     bool has_failed_ = false;
     bool is_on_older_segment_ = false;
     bool has_topic_steps_ = false;

@@ -47,16 +47,35 @@ std::expected<fetch::SessionTurn, ErrorCode> ClientFetchSessions::go_on(std::int
                                                                         std::vector<SessionRead>& reads) {
     const MutexLock lock(mutex_);
     PARTITA_TRY_ASSIGN(const auto session, sessions_.use(id, epoch, uses_topic_ids, now));
-    for (const fetch::TopicPartitionName& name : changes.forgotten) {
-        session->forget(name);
-    }
     for (const fetch::SessionPartition& partition : changes.asked) {
         session->put(partition);
     }
+    // In this order, as in Kafka: a partition that a request asks for and forgets is forgotten.
+    for (const fetch::TopicPartitionName& name : changes.forgotten) {
+        session->forget(name);
+    }
+    if (session->partition_count() == 0) {
+        sessions_.remove(id);
+        for (const fetch::SessionPartition& partition : changes.asked) {
+            reads.push_back({.slot = {}, .partition = partition});
+        }
+        return fetch::SessionTurn{};
+    }
     reads.reserve(session->partition_count());
-    session->visit(
-        [&](fetch::SessionSlot slot, const fetch::SessionPartition& partition) { reads.push_back({slot, partition}); });
+    session->visit([&](fetch::SessionSlot slot, const fetch::SessionPartition& partition, bool has_topic_name) {
+        reads.push_back({slot, partition, has_topic_name});
+    });
     return fetch::SessionTurn{.session_id = id, .next_epoch = session->next_epoch()};
+}
+
+void ClientFetchSessions::name_topics(fetch::SessionTurn turn, std::span<const fetch::SessionTopicName> names) {
+    const MutexLock lock(mutex_);
+    sessions_.name_topics(turn, names);
+}
+
+fetch::TopicName ClientFetchSessions::topic_name(fetch::SessionTurn turn, fetch::SessionSlot slot) const {
+    const MutexLock lock(mutex_);
+    return sessions_.topic_name(turn, slot);
 }
 
 bool ClientFetchSessions::answer(fetch::SessionTurn turn, std::span<const fetch::SessionNews> news) {

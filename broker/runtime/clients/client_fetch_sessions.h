@@ -17,6 +17,8 @@ namespace partita::runtime {
 struct SessionRead {
     fetch::SessionSlot slot;
     fetch::SessionPartition partition;
+    /// True if the session knows the name of a topic that it was told by id.
+    bool has_topic_name = false;
 };
 
 /// The changes that an incremental request makes to its session before the session is read.
@@ -46,15 +48,20 @@ class ClientFetchSessions {
     void end(std::int32_t id);
 
     /// Applies the changes of an incremental request and appends the session's partitions to `reads`, in the order of the
-    /// session. The error, as FetchSessions::use gives it, is the top-level error of the answer.
+    /// session. If none is left, the session ends: the turn then has session id 0, and `reads` are the partitions that the
+    /// request asked for, as in Kafka. The error, as FetchSessions::use gives it, is the top-level error of the answer.
     [[nodiscard]] std::expected<fetch::SessionTurn, ErrorCode> go_on(std::int32_t id, std::int32_t epoch, bool uses_topic_ids,
                                                                      const SessionChanges& changes, Instant now,
                                                                      std::vector<SessionRead>& reads);
+    /// See FetchSessions::name_topics.
+    void name_topics(fetch::SessionTurn turn, std::span<const fetch::SessionTopicName> names);
+    /// See FetchSessions::topic_name.
+    [[nodiscard]] fetch::TopicName topic_name(fetch::SessionTurn turn, fetch::SessionSlot slot) const;
     /// See FetchSessions::answer.
     [[nodiscard]] bool answer(fetch::SessionTurn turn, std::span<const fetch::SessionNews> news);
 
   private:
-    Mutex mutex_{LockRank::fetch_sessions};
+    mutable Mutex mutex_{LockRank::fetch_sessions};
     fetch::FetchSessions sessions_ GUARDED_BY(mutex_);
 };
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace partita::fetch {
@@ -19,7 +21,7 @@ ErrorCode refusal(const std::expected<FetchSession*, ErrorCode>& used) { return 
 
 std::vector<SessionPartition> in_order(const FetchSession& session) {
     std::vector<SessionPartition> partitions;
-    session.visit([&](SessionSlot, const SessionPartition& partition) { partitions.push_back(partition); });
+    session.visit([&](SessionSlot, const SessionPartition& partition, bool) { partitions.push_back(partition); });
     return partitions;
 }
 
@@ -113,6 +115,43 @@ TEST(FetchSession, ASlotThatWasForgottenIsUsedAgainForAnotherPartition) {
     EXPECT_EQ(in_order(session).back().name.topic, "u");
     EXPECT_EQ(in_order(session).back().sent_high_watermark, Offset{9});
     EXPECT_EQ(in_order(session).front().sent_high_watermark, kNoOffset);
+}
+
+TEST(FetchSession, ThePartitionsOfATopicRememberItsNameUntilTheyAreForgotten) {
+    FetchSession session(true);
+    const auto name = std::make_shared<const std::string>("t");
+    SessionPartition first = partition("", 0);
+    first.name.topic_id.bytes[0] = 1;
+    SessionPartition second = first;
+    second.name.partition = PartitionIndex{1};
+    const SessionSlot slot = session.put(first);
+    EXPECT_EQ(session.topic_name(slot), nullptr);
+    session.name_topics(std::array{SessionTopicName{slot, name}, SessionTopicName{session.put(second), name}});
+    session.name_topics(std::array{SessionTopicName{slot, std::make_shared<const std::string>("u")}});
+    first.fetch_offset = Offset{17};
+    session.put(first);
+    EXPECT_EQ(session.topic_name(slot), name) << "the first one, whatever the client asks for later";
+    std::vector<bool> named;
+    session.visit([&](SessionSlot, const SessionPartition&, bool has_name) { named.push_back(has_name); });
+    EXPECT_EQ(named, (std::vector{true, true}));
+    session.forget(first.name);
+    EXPECT_EQ(session.topic_name(session.put(first)), nullptr);
+    session.forget(second.name);
+    EXPECT_EQ(name.use_count(), 1) << "a session keeps the names of its partitions alone";
+}
+
+TEST(FetchSessions, AFetchThatWasSupersededNeitherGivesNorGetsNames) {
+    FetchSessions sessions(10);
+    FetchSession* session = sessions.create(7, true, 1, Instant{0});
+    const std::array names{SessionTopicName{session->put(partition("", 0)), std::make_shared<const std::string>("t")}};
+    const SessionTurn early{.session_id = 7, .next_epoch = session->next_epoch()};
+    sessions.name_topics(early, names);
+    EXPECT_EQ(sessions.topic_name(early, names[0].slot), names[0].name);
+    ASSERT_TRUE(sessions.use(7, 1, true, Instant{0}));
+    EXPECT_EQ(sessions.topic_name(early, names[0].slot), nullptr);
+    sessions.remove(7);
+    sessions.name_topics(early, names);
+    EXPECT_EQ(sessions.topic_name(early, names[0].slot), nullptr);
 }
 
 TEST(FetchSessions, AnAnswerOfASupersededFetchIsRefusedAndChangesNothing) {

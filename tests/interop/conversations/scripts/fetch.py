@@ -269,6 +269,58 @@ def fetch_sessions_turn_over(talk):
     fetch(talk, 13, session=(0, 0))  # A session without partitions.
 
 
+@conversation
+def a_session_outlives_its_topics(talk):
+    stays, stays_id = talk.topic("stays")
+    fill(talk, stays, "a")
+    for version in (7, 12, 13, 16, 18):
+        gone, gone_id = talk.topic(f"gone-{version}", partitions=2)
+        late, late_id = talk.topic(f"late-{version}")
+        forget_all = [{"Topic": name, "TopicId": which, "Partitions": [0, 1]}
+                      for name, which in ((gone, gone_id), (late, late_id), (stays, stays_id))]
+        topics = [wanted(gone, (0, 0), (1, 0), (7, 0), topic_id=gone_id), wanted(stays, (0, 1), topic_id=stays_id)]
+        session = fetch(talk, version, *topics, session=(0, 0), error="UNKNOWN_TOPIC_OR_PARTITION").get("SessionId", 0)
+        talk.ask("DeleteTopics", 6, Topics=[{"Name": gone}, {"Name": late}], TimeoutMs=30000)
+        talk.quietly("Metadata", 12, lambda answer: all(topic["ErrorCode"] for topic in answer["Topics"]),
+                     Topics=[{"Name": gone}, {"Name": late}], AllowAutoTopicCreation=False)
+        # The session knows the name of the first, and was never told that of the second.
+        fetch(talk, version, session=(session, 1), error="UNKNOWN_TOPIC_OR_PARTITION")
+        fetch(talk, version, wanted(gone, (0, 5), topic_id=gone_id), wanted(late, (0, 0), topic_id=late_id),
+              session=(session, 2), wait=1000, error=None)
+        fetch(talk, version, *topics, session=(0, -1), error=None)
+        _, again_id = talk.topic(f"gone-{version}")
+        fetch(talk, version, session=(session, 3), wait=20000, error=None)
+        fetch(talk, version, wanted(gone, (0, 0), topic_id=again_id), session=(session, 4), error=None)
+        fill(talk, gone, "b")
+        fetch(talk, version, session=(session, 5), wait=20000, error=None)
+        fetch(talk, version, session=(session, 6), forget=[{"Topic": gone, "TopicId": gone_id, "Partitions": [0, 1, 7]}],
+              error=None)
+        fetch(talk, version, wanted(gone, (0, 1), topic_id=again_id), session=(session, 7), wait=1000, error=None)
+        forget_all.append({"Topic": gone, "TopicId": again_id, "Partitions": [0]})
+        fetch(talk, version, session=(session, 8), forget=forget_all)
+        fetch(talk, version, session=(session, 9), error="FETCH_SESSION_ID_NOT_FOUND")
+
+
+@conversation
+def a_session_ends_with_its_last_partition(talk):
+    name, topic_id = talk.topic()
+    for version in (7, 12, 13, 18):
+        topic = wanted(name, (0, 0), topic_id=topic_id)
+        forgotten = [{"Topic": name, "TopicId": topic_id, "Partitions": [0]}]
+        for asked in ([], [topic]):
+            session = fetch(talk, version, topic, session=(0, 0)).get("SessionId", 0)
+            fetch(talk, version, *asked, session=(session, 1), forget=forgotten)
+            fetch(talk, version, session=(session, 2), error="FETCH_SESSION_ID_NOT_FOUND")
+        other = [topic, wanted(name, (1, 0), topic_id=topic_id)]
+        session = fetch(talk, version, *other, session=(0, 0), error="UNKNOWN_TOPIC_OR_PARTITION").get("SessionId", 0)
+        # A partition that a request both asks for and forgets is forgotten.
+        fetch(talk, version, topic, session=(session, 1), forget=forgotten, error="UNKNOWN_TOPIC_OR_PARTITION")
+        fetch(talk, version, session=(session, 2), error="UNKNOWN_TOPIC_OR_PARTITION")
+        empty = fetch(talk, version, session=(0, 0)).get("SessionId", 0)
+        fetch(talk, version, session=(empty, 1))
+        fetch(talk, version, session=(empty, 2), error="FETCH_SESSION_ID_NOT_FOUND")
+
+
 @conversation(properties={"max.incremental.fetch.session.cache.slots": 1})
 def fetch_sessions_have_few_slots(talk):
     name, topic_id = talk.topic(partitions=2)
