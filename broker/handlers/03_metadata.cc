@@ -85,7 +85,9 @@ void add_failure(Reply& reply, ErrorCode error, std::optional<std::string_view> 
     }
 }
 
-/// Handles a name without a topic: creates the topic if allowed, and answers that it is not known yet.
+/// Handles a name without a topic: creates the topic if allowed, and answers that it is not known yet. A topic that cannot be
+/// made, because its name collides with another one or for its settings, is not known for good, as in Kafka: a consumer that is
+/// told INVALID_TOPIC_EXCEPTION would not read its other topics either.
 void add_unknown_name(Reply& reply, std::string_view name, bool may_create) {
     ErrorCode error = ErrorCode::unknown_topic_or_partition;
     if (catalog::topic_name_problem(name)) {
@@ -93,10 +95,7 @@ void add_unknown_name(Reply& reply, std::string_view name, bool may_create) {
     } else if (may_create && !authorize(reply.context, access::kCreateTopicOrInCluster, name)) {
         error = ErrorCode::topic_authorization_failed;
     } else if (may_create) {
-        const auto created = reply.catalog.change(reply.context.turn, catalog::AutoCreateTopic{name});
-        if (created && created->error.code == ErrorCode::invalid_topic_exception) {
-            error = ErrorCode::invalid_topic_exception;
-        }
+        reply.catalog.make_topic(reply.context.turn, name);
     }
     add_failure(reply, error, name, {});
 }

@@ -4,7 +4,6 @@
 
 #include "broker/catalog/adopt_topics.h"
 #include "broker/catalog/internal_topics.h"
-#include "broker/config/log_setup.h"
 #include "broker/runtime/catalog/config_rules.h"
 #include "broker/runtime/loop/fail_stop.h"
 #include "broker/runtime/loop/upkeep_bell.h"
@@ -222,6 +221,20 @@ bool Catalog::skip_producer_ids(ProducerId highest, Now now) {
 bool Catalog::make_topic_of(catalog::CoordinatorKind kind, logs::Turn& turn) {
     const auto created = change(turn, catalog::AutoCreateTopic{catalog::topic_of(kind).name});
     return created && !created->error.failed();
+}
+
+void Catalog::make_topic(logs::Turn& turn, std::string_view name) {
+    const auto created = change(turn, catalog::AutoCreateTopic{name});
+    if (!created || !created->error.failed()) {
+        return;
+    }
+    if (const auto left_out = unmade_topics_.admit("unmade topic", turn.now().monotonic)) {
+        log::warning("catalog", "cannot make a topic that a client asked for; the client is told that it is unknown",
+                     {{"topic", name},
+                      {"error", error_name(created->error.code)},
+                      {"reason", created->error.message.value_or("")},
+                      {"left_out", *left_out}});
+    }
 }
 
 }  // namespace partita::runtime

@@ -14,6 +14,7 @@
 #include "broker/catalog/internal_topics.h"
 #include "broker/catalog/mutation_quotas.h"
 #include "broker/config/current_config.h"
+#include "broker/config/log_setup.h"
 #include "broker/logs/partition.h"
 #include "broker/logs/published_topics.h"
 #include "broker/logs/turn.h"
@@ -140,6 +141,9 @@ class Catalog {
     /// Creates the topic of these coordinators if it does not exist. The coordinators have heard of it when this returns. False
     /// if it cannot be created. Does not wait for a device.
     [[nodiscard]] bool make_topic_of(catalog::CoordinatorKind kind, logs::Turn& turn);
+    /// Creates a topic that a client asked for, with the settings of the broker, if it does not exist. If it cannot be created,
+    /// the client may ask again and again: the log says why, at most once a second.
+    void make_topic(logs::Turn& turn, std::string_view name);
     /// Watches the topic's growth from now on in any mode, for controls that need it. Null if the topic does not exist.
     [[nodiscard]] std::shared_ptr<const logs::TopicState> watch_expansion(std::string_view topic, Now now);
 
@@ -179,6 +183,8 @@ class Catalog {
     std::unique_ptr<catalog::ConfigRules> rules_;
     /// `load` creates it; it then stays the same.
     std::unique_ptr<logs::Partition> partition_;
+
+    log::RateLimiter unmade_topics_;
 
     Mutex mutex_{LockRank::catalog};
     catalog::CatalogCore core_ GUARDED_BY(mutex_);

@@ -74,6 +74,18 @@ def metadata_creates_topics(talk):
         talk.ask_until("Metadata", version, Topics=[{"Name": name}], AllowAutoTopicCreation=True)
 
 
+@conversation
+def metadata_creates_no_topic_beside_one_whose_name_collides(talk):
+    dotted, _ = talk.topic("a.b")
+    wanted = talk.named("a_b")
+    for version in (1, 4, 9, 12, 13):
+        for _ in range(2):
+            talk.ask("Metadata", version, Topics=[{"Name": wanted}], AllowAutoTopicCreation=True,
+                     error="UNKNOWN_TOPIC_OR_PARTITION")
+        talk.ask("Metadata", version, Topics=[{"Name": dotted}, {"Name": wanted}], AllowAutoTopicCreation=True,
+                 error="UNKNOWN_TOPIC_OR_PARTITION")
+
+
 @conversation(properties={"auto.create.topics.enable": "false", "num.partitions": 3})
 def metadata_creates_no_topics_when_that_is_off(talk):
     for version in ends("Metadata"):
