@@ -110,6 +110,28 @@ TEST_F(ReaderObserverInABroker, ADeletedTopicHasNoFindings) {
     EXPECT_FALSE(has_backlog_finding());
 }
 
+// The observer does not look between the two.
+TEST_F(ReaderObserverInABroker, ATopicMadeAgainHasNoFindingsOfTheFormerOne) {
+    grow(4);
+    read_ahead();
+    settle(*table());
+    ASSERT_TRUE(has_backlog_finding());
+    ASSERT_EQ(client_->delete_topic("t"), ErrorCode::none);
+    ASSERT_EQ(client_->create_topic("t", 2).error, ErrorCode::none);
+    settle(*table());
+    EXPECT_FALSE(has_backlog_finding());
+    // Neither does its own growth make an inversion of what the group read of the former one.
+    ASSERT_EQ(client_->produce_value("t", 0, "before the growth").error, ErrorCode::none);
+    grow(4);
+    ASSERT_EQ(client_->produce_value("t", 2, "after the growth").error, ErrorCode::none);
+    settle(*table());
+    EXPECT_FALSE(has_backlog_finding());
+    ASSERT_EQ(client_->commit("g", "t", 0, 0), ErrorCode::none);
+    ASSERT_EQ(client_->commit("g", "t", 2, 1), ErrorCode::none);
+    settle(*table());
+    EXPECT_TRUE(has_backlog_finding()) << "and it has findings of its own";
+}
+
 TEST_F(ReaderObserverInABroker, ATopicOfAnApplicationThatGrewIsToldUntilItIsDeleted) {
     const auto is_told_until_deleted = [&](const std::string& topic, int partitions, insight::HazardId id) {
         ASSERT_EQ(client_->create_topic(topic, partitions, {{"cleanup.policy", "compact"}}).error, ErrorCode::none);

@@ -296,6 +296,24 @@ TEST_F(CaptureTest, ATopicThatWasDeletedLeavesItsFilesAndNothingElse) {
     EXPECT_EQ(captured(), first(2));
 }
 
+TEST_F(CaptureTest, ATopicMadeAgainIsCapturedFromItsBeginning) {
+    append({.records = 2});
+    pass(kIntervalMs);
+    const catalog::DeleteTopics deletion{.topics = {{.name = "orders", .id = {}}}, .client = {}};
+    ASSERT_FALSE(catalog_.carry_out(deletion).topics.at(0).error.failed());
+    // Capture does not look between the two.
+    ASSERT_FALSE(catalog_.create("orders", 1).failed());
+    const auto former = std::move(world_);
+    const auto former_log = std::move(log_);
+    world_ = std::make_unique<test::StorageWorld>();
+    log_ = world_->shared_log();
+    publish();
+    append({.records = 1});
+    pass(kIntervalMs);
+    EXPECT_EQ(captured(), (std::vector<std::int64_t>{0, 1, 0}));
+    capture_.reset();
+}
+
 TEST_F(CaptureTest, AFileOfSomebodyElseIsNotReplaced) {
     ASSERT_TRUE(files_->make_directories("/captured/partita/orders/0/2026/02/05/03/05").has_value());
     files_->set_content("/captured/partita/orders/0/2026/02/05/03/05/09.avro", "theirs");
