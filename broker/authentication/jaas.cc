@@ -14,7 +14,7 @@ struct Token {
     TokenKind kind = TokenKind::end;
     /// Empty for a symbol.
     std::string text;
-    /// '=', ';' or a character that no word may have.
+    /// '=', ';' or, in a file, a brace.
     char symbol = 0;
     bool is_quoted = false;
 
@@ -27,11 +27,13 @@ constexpr bool is_space(char c) { return static_cast<unsigned char>(c) <= ' '; }
 constexpr bool is_quote(char c) { return c == '"' || c == '\''; }
 constexpr bool is_octal(char c) { return c >= '0' && c <= '7'; }
 constexpr bool is_line_end(char c) { return c == '\n' || c == '\r'; }
+constexpr bool is_brace(char c) { return c == '{' || c == '}'; }
 constexpr bool ends_word(char c) { return is_space(c) || is_quote(c) || c == '=' || c == ';' || c == '/'; }
 
 class Tokens {
   public:
-    explicit Tokens(std::string_view text) : text_(text) {}
+    /// In a file, braces are symbols.
+    explicit Tokens(std::string_view text, bool is_file = false) : text_(text), is_file_(is_file) {}
 
     [[nodiscard]] Token next() {
         if (!skip_to_token()) {
@@ -41,12 +43,12 @@ class Tokens {
         if (is_quote(first)) {
             return {.kind = TokenKind::text, .text = quoted(), .is_quoted = true};
         }
-        if (first == '=' || first == ';') {
+        if (first == '=' || first == ';' || (is_file_ && is_brace(first))) {
             ++at_;
             return {.kind = TokenKind::symbol, .symbol = first};
         }
         const std::size_t begin = at_;
-        while (at_ < text_.size() && !ends_word(text_[at_])) {
+        while (at_ < text_.size() && !ends_word(text_[at_]) && !(is_file_ && is_brace(text_[at_]))) {
             ++at_;
         }
         return {.kind = TokenKind::text, .text = std::string(text_.substr(begin, at_ - begin))};
@@ -131,6 +133,7 @@ class Tokens {
     }
 
     std::string_view text_;
+    bool is_file_;
     std::size_t at_ = 0;
 };
 
@@ -198,6 +201,36 @@ std::expected<LoginModule, JaasError> parse_module(Tokens& tokens, Token first, 
 const std::string* LoginModule::option(std::string_view name) const {
     const auto found = options.find(name);
     return found == options.end() ? nullptr : &found->second;
+}
+
+std::expected<JaasSections, JaasError> parse_jaas_file(std::string_view text) {
+    Tokens tokens(text, true);
+    if (text.size() > kJaasBytesMax) {
+        return std::unexpected(tokens.error("the JAAS file is longer than " + std::to_string(kJaasBytesMax) + " bytes"));
+    }
+    JaasSections sections;
+    for (Token name = tokens.next(); name.kind != TokenKind::end; name = tokens.next()) {
+        if (name.kind != TokenKind::text || !tokens.next().is('{')) {
+            return std::unexpected(tokens.error("expected the name of a section and {, such as KafkaServer {"));
+        }
+        std::vector<LoginModule> modules;
+        Token token = tokens.next();
+        while (token.kind == TokenKind::text) {
+            PARTITA_TRY_ASSIGN(auto module, parse_module(tokens, std::move(token), modules.empty()));
+            modules.push_back(std::move(module));
+            token = tokens.next();
+        }
+        if (!token.is('}') || modules.empty()) {
+            return std::unexpected(tokens.error("expected login modules and } at the end of the section " + name.text));
+        }
+        if (!tokens.next().is(';')) {
+            return std::unexpected(tokens.error("expected ; after the } of the section " + name.text));
+        }
+        if (!sections.emplace(name.text, std::move(modules)).second) {
+            return std::unexpected(tokens.error("the section " + name.text + " is there twice"));
+        }
+    }
+    return sections;
 }
 
 std::expected<std::vector<LoginModule>, JaasError> parse_jaas(std::string_view text) {

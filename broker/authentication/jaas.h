@@ -39,4 +39,9 @@ struct JaasError {
 /// All modules of the text, at least one.
 [[nodiscard]] std::expected<std::vector<LoginModule>, JaasError> parse_jaas(std::string_view text);
 
+/// The sections of a JAAS file by name, each with its modules: `KafkaServer { CLASS FLAG name=value ... ; };`. Such files are
+/// named by Java's system property java.security.auth.login.config.
+using JaasSections = std::map<std::string, std::vector<LoginModule>, std::less<>>;
+[[nodiscard]] std::expected<JaasSections, JaasError> parse_jaas_file(std::string_view text);
+
 }  // namespace partita::authentication

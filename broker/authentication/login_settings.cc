@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::string_view kKafkaPackage = "org.apache.kafka.common.security.";
 constexpr std::string_view kJaas = "sasl.jaas.config";
+constexpr std::string_view kJaasFile = "partita.jaas.file";
 constexpr std::string_view kHandler = "sasl.server.callback.handler.class";
 constexpr std::string_view kSessionMax = "connections.max.reauth.ms";
 constexpr std::string_view kProfile = "partita.profile";
@@ -109,12 +110,70 @@ class ListenerConfigs {
     std::string prefix_;
 };
 
-std::expected<LoginModule, std::string> module_of(const ListenerConfigs& configs, const MechanismFacts& facts) {
-    const std::string name = configs.mechanism_config(facts, kJaas);
-    const std::optional<std::string> text = configs.own(facts, kJaas);
+/// The module of the mechanism in the section of a JAAS file. Null if there is none.
+std::expected<std::optional<LoginModule>, std::string> module_of_file(const LoginConfigs& source, const MechanismFacts& facts) {
+    const std::string path(trimmed(source.value(kJaasFile).value_or("")));
+    if (path.empty()) {
+        return std::nullopt;
+    }
+    const std::string place = std::string(kJaasFile) + "=" + path;
+    const auto text = source.read_file(path);
     if (!text) {
-        return std::unexpected("The SASL mechanism " + std::string(facts.name) + " needs a login module: set " + name + "=" +
-                               std::string(kKafkaPackage) + std::string(facts.login_module) + " required ... ;");
+        return std::unexpected(place + ": " + text.error());
+    }
+    auto sections = parse_jaas_file(*text);
+    if (!sections) {
+        const JaasError& error = sections.error();
+        return std::unexpected(place + ", line " + std::to_string(error.line) + ", column " + std::to_string(error.column) +
+                               ": " + error.message);
+    }
+    const std::string own = lower(source.listener) + ".KafkaServer";
+    auto section = sections->find(own);
+    section = section == sections->end() ? sections->find("KafkaServer") : section;
+    if (section == sections->end()) {
+        return std::unexpected("Could not find a 'KafkaServer' or '" + own + "' entry in the JAAS configuration (" + place + ")");
+    }
+    const std::string wanted = std::string(kKafkaPackage) + std::string(facts.login_module);
+    const auto module = std::ranges::find(section->second, wanted, &LoginModule::class_name);
+    if (module == section->second.end()) {
+        return std::unexpected("the section " + section->first + " of " + place + " has no login module for " +
+                               std::string(facts.name) + ": add " + wanted + " required ... ;");
+    }
+    for (const auto& [name, value] : module->options) {
+        if (value.contains("${")) {
+            return std::unexpected(place + ": the option " + name + " has a variable of Java's, which this broker cannot know");
+        }
+    }
+    return std::move(*module);
+}
+
+/// The text of a setting with login modules, and its name: that of the mechanism at this listener, else the general one.
+struct JaasText {
+    std::string name;
+    std::optional<std::string> text;
+};
+JaasText jaas_text_of(const ListenerConfigs& configs, const MechanismFacts& facts) {
+    JaasText own{configs.mechanism_config(facts, kJaas), configs.own(facts, kJaas)};
+    if (own.text) {
+        return own;
+    }
+    // Kafka reads only the former. Here nothing else could be meant.
+    return {std::string(kJaas), configs.of_listener(kJaas)};
+}
+
+std::expected<LoginModule, std::string> module_of(const LoginConfigs& source, const ListenerConfigs& configs,
+                                                  const MechanismFacts& facts) {
+    if (!configs.own(facts, kJaas)) {
+        PARTITA_TRY_ASSIGN(auto of_file, module_of_file(source, facts));
+        if (of_file) {
+            return std::move(*of_file);
+        }
+    }
+    const auto [name, text] = jaas_text_of(configs, facts);
+    if (!text) {
+        return std::unexpected("The SASL mechanism " + std::string(facts.name) + " needs a login module: set " +
+                               configs.mechanism_config(facts, kJaas) + "=" + std::string(kKafkaPackage) +
+                               std::string(facts.login_module) + " required ... ;");
     }
     auto modules = parse_jaas(*text);
     if (!modules) {
@@ -256,7 +315,7 @@ Problem add_tokens(LoginSettings& settings, const LoginConfigs& source, const Li
 
 Problem add_mechanism(LoginSettings& settings, const LoginConfigs& source, const ListenerConfigs& configs,
                       const MechanismFacts& facts) {
-    const bool has_users = configs.own(facts, kJaas).has_value();
+    const bool has_users = configs.own(facts, kJaas).has_value() || !trimmed(source.value(kJaasFile).value_or("")).empty();
     if (facts.mechanism == Mechanism::plain && settings.access_keys && !has_users) {
         const auto session_ms = configs.number<std::int64_t>(&facts, kSessionMax, 0, 0);
         if (!session_ms) {
@@ -265,7 +324,7 @@ Problem add_mechanism(LoginSettings& settings, const LoginConfigs& source, const
         settings.offers.push_back({facts.mechanism, *session_ms});
         return std::nullopt;
     }
-    auto module = module_of(configs, facts);
+    auto module = module_of(source, configs, facts);
     if (!module) {
         return std::move(module.error());
     }

@@ -96,5 +96,33 @@ TEST(Jaas, ATextAboveTheLimitIsRefused) {
     EXPECT_FALSE(parse_jaas(head + fill + "x" + tail));
 }
 
+TEST(JaasFile, HasSectionsWithModules) {
+    const auto sections = parse_jaas_file(
+        "/* of ZooKeeper */ Client { a.B required x=1; };\n// of the broker\nexternal.KafkaServer{\n a.B required\n  "
+        "user_a=\"}\"\n  ; c.D optional;};");
+    ASSERT_TRUE(sections.has_value()) << sections.error().message;
+    ASSERT_EQ(sections->size(), 2u);
+    const auto& modules = sections->at("external.KafkaServer");
+    ASSERT_EQ(modules.size(), 2u);
+    EXPECT_EQ(*modules[0].option("user_a"), "}");
+    EXPECT_EQ(modules[1].class_name, "c.D");
+    EXPECT_TRUE(parse_jaas_file("")->empty());
+}
+
+TEST(JaasFile, SaysWhereItIsWrong) {
+    for (const auto& [text, message] :
+         {std::pair{"KafkaServer a.B required;", "expected the name of a section and {"},
+          {"KafkaServer { };", "expected login modules and } at the end of the section KafkaServer"},
+          {"KafkaServer { a.B required;", "expected login modules and }"},
+          {"KafkaServer { a.B required; }", "expected ; after the } of the section KafkaServer"},
+          {"A { a.B required; }; A { a.B required; };", "the section A is there twice"},
+          {"A { a.B required x=\"secret\" };", "Value not specified for key"}}) {
+        const auto sections = parse_jaas_file(text);
+        ASSERT_FALSE(sections.has_value()) << text;
+        EXPECT_NE(sections.error().message.find(message), std::string::npos) << sections.error().message;
+        EXPECT_EQ(sections.error().message.find("secret"), std::string::npos) << sections.error().message;
+    }
+}
+
 }  // namespace
 }  // namespace partita::authentication

@@ -108,9 +108,34 @@ TEST(LoginSettings, ALineThatIsMissingOrWrongIsRefusedWithItsName) {
     line = "com.example.Module required;";
     EXPECT_NE(settings_error(given).find("names the login module com.example.Module"), std::string::npos);
     given.erase("listener.name.sasl_plaintext.plain.sasl.jaas.config");
-    // As in Kafka, a line without the prefixes does not count.
-    given["sasl.jaas.config"] = std::string(kPackage) + "plain.PlainLoginModule required;";
     EXPECT_NE(settings_error(given).find("set listener.name.sasl_plaintext.plain.sasl.jaas.config="), std::string::npos);
+}
+
+TEST(LoginSettings, ALineWithoutPrefixesCountsWhereNothingElseNamesUsers) {
+    // Kafka ignores it, and then does not start.
+    Given given = {{"sasl.enabled.mechanisms", "PLAIN"},
+                   {"sasl.jaas.config", std::string(kPackage) + "plain.PlainLoginModule required user_carol=\"c\";"}};
+    EXPECT_EQ(settings_of(given)->users, (PlainUsers{{"carol", "c"}}));
+    given.merge(with_plain());
+    EXPECT_EQ(settings_of(given)->users, (PlainUsers{{"admin", "x"}, {"alice", "y"}}));
+    given["sasl.enabled.mechanisms"] = "SCRAM-SHA-256";
+    EXPECT_NE(settings_error(given).find("sasl.jaas.config names the login module"), std::string::npos);
+}
+
+TEST(LoginSettings, SectionsOfAJaasFileAreReadByListenerAndByMechanism) {
+    const std::string plain = std::string(kPackage) + "plain.PlainLoginModule required user_";
+    const Given given = {{"sasl.enabled.mechanisms", "PLAIN"}, {"partita.jaas.file", "/keys.json"}};
+    EXPECT_EQ(settings_of(given, "KafkaServer { " + plain + "a=\"1\"; };")->users, (PlainUsers{{"a", "1"}}));
+    EXPECT_EQ(settings_of(given, "KafkaServer { " + plain + "a=\"1\"; };\nsasl_plaintext.KafkaServer { " + plain + "b=\"2\"; };")
+                  ->users,
+              (PlainUsers{{"b", "2"}}));
+    EXPECT_NE(settings_error(given, "KafkaServer { " + std::string(kPackage) + "scram.ScramLoginModule required; };")
+                  .find("the section KafkaServer of partita.jaas.file=/keys.json has no login module for PLAIN"),
+              std::string::npos);
+    EXPECT_NE(settings_error(given, "KafkaServer { " + plain + "a=\"${user.home}\"; };").find("has a variable of Java's"),
+              std::string::npos);
+    EXPECT_NE(settings_error(given, "KafkaServer {\n " + plain + "a=\"1\"\n};").find("partita.jaas.file=/keys.json, line "),
+              std::string::npos);
 }
 
 TEST(LoginSettings, ClassesOfOthersAreRefused) {
