@@ -133,7 +133,9 @@ void announce(const config::BrokerConfig& config, const std::vector<net::BoundLi
         log::info("net", "listening",
                   {{"listener", listener.name},
                    {"address", config::to_string(config::AdvertisedAddress{listener.address, listener.port})},
-                   {"advertises", advertised ? config::to_string(*advertised) : "nothing"}});
+                   {"advertises", !advertised                                                 ? "nothing"
+                                  : advertised->host == "0.0.0.0" || advertised->host == "::" ? "the address of each connection"
+                                                                                              : config::to_string(*advertised)}});
     }
     if (!http.empty()) {
         log::info("http", "listening", {{"address", http}});

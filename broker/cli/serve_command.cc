@@ -28,6 +28,7 @@ namespace {
 
 struct ServeArguments {
     std::string config_file;
+    std::string image_file;
     std::vector<std::string> overrides;
     std::string data_directory;
     std::string port;
@@ -44,6 +45,10 @@ constexpr tools::Option kServeOptions[] = {
      .argument = "file",
      .help = "read settings from this server.properties of Kafka",
      .alias = "c",
+     .check = kExistingFile},
+    {.name = "image",
+     .argument = "file",
+     .help = "read what a container image sets itself from this file, below all other settings",
      .check = kExistingFile},
     {.name = "override",
      .argument = "KEY=VALUE",
@@ -134,6 +139,12 @@ int run(const ServeArguments& arguments) {
             return refuse("cannot read " + arguments.config_file);
         }
     }
+    if (!arguments.image_file.empty()) {
+        inputs.image = text_of_file(arguments.image_file);
+        if (!inputs.image) {
+            return refuse("cannot read " + arguments.image_file);
+        }
+    }
     inputs.environment = process_environment();
     if (!arguments.security_directory.empty()) {
         auto settings = security_overrides(arguments.security_directory, arguments.port);
@@ -185,6 +196,9 @@ int run(const ServeArguments& arguments) {
         }
         log::warning("config", "settings that neither Kafka nor this broker knows are ignored", {{"names", names}});
     }
+    for (const config::StartNote& note : loaded->notes) {
+        log::write(note.level, "config", note.message, {{note.key, note.value}});
+    }
     ServeOptions options;
     options.config = std::make_shared<const config::BrokerConfig>(std::move(loaded->config));
     options.ephemeral = arguments.ephemeral;
@@ -202,6 +216,7 @@ int run_serve(const CommandLine& line) {
         }
     }
     return run({.config_file = line.value("config"),
+                .image_file = line.value("image"),
                 .overrides = line.values("override"),
                 .data_directory = line.value("data-dir"),
                 .port = line.value("port"),

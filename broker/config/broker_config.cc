@@ -7,8 +7,14 @@
 #include "broker/config/broker_rules.h"
 #include "broker/config/broker_synonyms.h"
 #include "broker/config/config_binding.h"
+#include "broker/config/config_providers.h"
+#include "broker/config/config_refusal.h"
+#include "broker/config/image_variables.h"
 #include "broker/config/java_text.h"
+#include "broker/config/old_configs.h"
+#include "broker/config/plugin_classes.h"
 #include "broker/config/properties.h"
+#include "broker/config/start_notes.h"
 #include "protocol/assert.h"
 #include "protocol/edit_distance.h"
 #include "protocol/try.h"
@@ -142,6 +148,8 @@ std::expected<void, ConfigError> fill(BrokerConfig& config, const ConfigMap& giv
         }
     }
     PARTITA_TRY_ASSIGN(config.listeners, parse_listeners(given));
+    // Kafka's controllers hold no topics of clients.
+    config.auto_create_topics_enable = config.auto_create_topics_enable && !config.listeners.is_controller_only;
     return {};
 }
 
@@ -177,7 +185,7 @@ bool is_unknown(std::string_view name) {
             return false;
         }
     }
-    return !is_of_authorizer(name) && find_broker_config(name) == nullptr;
+    return !is_of_authorizer(name) && find_broker_config(name) == nullptr && !find_old_config(name);
 }
 
 /// The most similar config name, with at most a fifth of the letters wrong; empty if none is similar.
@@ -196,6 +204,68 @@ std::string similar_config(std::string_view name) {
         }
     }
     return std::string(nearest);
+}
+
+/// The file, the environment and the overrides, without what an image sets itself.
+std::expected<ConfigMap, ConfigError> merged(const ConfigInputs& inputs) {
+    ConfigMap given;
+    if (inputs.properties) {
+        PARTITA_TRY_ASSIGN(given, parse_properties(*inputs.properties));
+    }
+    PARTITA_TRY_ASSIGN(auto of_image, configs_of_image(inputs.environment, given, inputs.read_file));
+    for (auto& [name, value] : of_image) {
+        given.insert_or_assign(name, value);
+    }
+    for (const std::string& text : inputs.overrides) {
+        PARTITA_TRY_ASSIGN(auto parsed, parse_override(text));
+        given.insert_or_assign(std::move(parsed.first), std::move(parsed.second));
+    }
+    return given;
+}
+
+std::expected<void, ConfigError> add_image(ConfigMap& given, const std::optional<std::string>& image) {
+    if (!image) {
+        return {};
+    }
+    PARTITA_TRY_ASSIGN(auto own, parse_properties(*image));
+    for (auto& [name, value] : own) {
+        std::vector<std::string> names = broker_config_names(name, false);
+        if (name == "log.dirs") {
+            names.emplace_back("log.dir");
+        }
+        if (std::ranges::none_of(names, [&](const std::string& each) { return given.contains(each); })) {
+            given.emplace(name, std::move(value));
+        }
+    }
+    return {};
+}
+
+/// Gathers the names that are unknown, and checks the values of the others.
+std::expected<void, ConfigError> check_given(const ConfigMap& given, std::vector<std::string>& unknown_names) {
+    for (const auto& [name, value] : given) {
+        if (is_unknown(name)) {
+            const std::string near = similar_config(name);
+            unknown_names.push_back(near.empty() ? name : name + " (did you mean " + near + "?)");
+        } else if (const ConfigDefinition* definition = find_broker_config(name)) {
+            // Kafka's text alone does not always show what is allowed ("Not a number of type INT").
+            if (auto parsed = parse_config_value(*definition, value); !parsed) {
+                return std::unexpected(
+                    ConfigError{.message = parsed.error().message + " (allowed: " + allowed_values(*definition) + ")"});
+            }
+        }
+    }
+    return {};
+}
+
+std::expected<void, ConfigError> check_plaintext(const ListenerSettings& listeners, std::span<const std::string> environment) {
+    const auto open = std::ranges::find(listeners.listeners, SecurityProtocol::plaintext,
+                                        [](const Listener& each) { return each.endpoint.protocol; });
+    if (forbids_plaintext(environment) && open != listeners.listeners.end()) {
+        return invalid_config(
+            "ALLOW_PLAINTEXT_LISTENER forbids listener " + open->endpoint.listener_name +
+            ", which has neither logins nor TLS: give it another protocol, or set ALLOW_PLAINTEXT_LISTENER=yes");
+    }
+    return {};
 }
 
 }  // namespace
@@ -241,33 +311,20 @@ std::expected<BrokerConfig, ConfigError> BrokerConfig::with_dynamic(DynamicBroke
     return config;
 }
 
-ConfigMap initial_cluster_default_configs() { return {{"min.insync.replicas", "1"}}; }
+ConfigMap initial_cluster_default_configs(const BrokerConfig& config) {
+    constexpr std::string_view kName = "min.insync.replicas";
+    return {{std::string(kName), config_value_text(broker_value(config.given(), kName)).value_or("1")}};
+}
 
 std::expected<LoadedBrokerConfig, ConfigError> load_broker_config(const ConfigInputs& inputs) {
-    ConfigMap given;
-    if (inputs.properties) {
-        PARTITA_TRY_ASSIGN(given, parse_properties(*inputs.properties));
-    }
-    for (auto& [name, value] : configs_of_environment(inputs.environment)) {
-        given.insert_or_assign(name, value);
-    }
-    for (const std::string& text : inputs.overrides) {
-        PARTITA_TRY_ASSIGN(auto parsed, parse_override(text));
-        given.insert_or_assign(std::move(parsed.first), std::move(parsed.second));
-    }
     LoadedBrokerConfig loaded;
-    for (const auto& [name, value] : given) {
-        if (is_unknown(name)) {
-            const std::string near = similar_config(name);
-            loaded.unknown_names.push_back(near.empty() ? name : name + " (did you mean " + near + "?)");
-        } else if (const ConfigDefinition* definition = find_broker_config(name)) {
-            // Kafka's text alone does not always show what is allowed ("Not a number of type INT").
-            if (auto parsed = parse_config_value(*definition, value); !parsed) {
-                return std::unexpected(
-                    ConfigError{.message = parsed.error().message + " (allowed: " + allowed_values(*definition) + ")"});
-            }
-        }
-    }
+    PARTITA_TRY_ASSIGN(ConfigMap given, merged(inputs));
+    PARTITA_TRY(resolve_variables(given, inputs.environment, inputs.read_file));
+    PARTITA_TRY(follow_old_places(given, inputs.image ? "0.0.0.0" : "localhost", loaded.notes));
+    PARTITA_TRY(add_image(given, inputs.image));
+    PARTITA_TRY(check_given(given, loaded.unknown_names));
+    PARTITA_TRY(check_plugin_classes(given, loaded.notes));
+    note_old_configs(given, loaded.notes);
     for (const Addition* addition : additions()) {
         if (addition->add_presets != nullptr) {
             addition->add_presets(given);
@@ -286,6 +343,8 @@ std::expected<LoadedBrokerConfig, ConfigError> load_broker_config(const ConfigIn
     // Kafka accepts these configs, and fails when it creates its authorizer from them.
     PARTITA_TRY(authorizer_settings(config->given()));
     PARTITA_TRY(check_http(*config));
+    PARTITA_TRY(check_plaintext(config->listeners, inputs.environment));
+    note_settings(*config, inputs.image.has_value(), loaded.notes);
     loaded.config = std::move(*config);
     return loaded;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "broker/config/config_definition.h"
+#include "broker/config/config_sources.h"
 #include "broker/config/listeners.h"
 #include "protocol/types.h"
 
@@ -198,24 +199,31 @@ struct BrokerConfig {
     DynamicBrokerConfigs dynamic_;
 };
 
-/// The default of all brokers that a fresh cluster of Kafka 4.3.1 stores: min.insync.replicas=1, because
-/// eligible.leader.replicas.version is 1. The catalog starts with it, so kafka-topics --describe prints it for every topic.
-[[nodiscard]] ConfigMap initial_cluster_default_configs();
+/// The default of all brokers that a fresh cluster of Kafka 4.3.1 stores, because eligible.leader.replicas.version is 1:
+/// min.insync.replicas with the value that it has at that start. So kafka-topics --describe prints it for every topic, and a
+/// later change of server.properties does not show.
+[[nodiscard]] ConfigMap initial_cluster_default_configs(const BrokerConfig& config);
 
 /// The sources of values, in rising precedence.
 struct ConfigInputs {
+    /// Settings of a container image itself, as properties. A value gives way to any name that others give for the same thing:
+    /// log.dirs to log.dir. Unset outside of images.
+    std::optional<std::string> image;
     /// Content of server.properties, if the command names a file.
     std::optional<std::string> properties;
-    /// The environment as "NAME=value"; only KAFKA_* and CLUSTER_ID count (see properties.h).
+    /// The environment as "NAME=value"; image_variables.h says what counts.
     std::vector<std::string> environment;
     /// "key=value" of each --override.
     std::vector<std::string> overrides;
+    FileReader read_file = read_settings_file;
 };
 
 struct LoadedBrokerConfig {
     BrokerConfig config;
-    /// Names that neither Kafka 4.3.1 nor this broker knows, ascending, for one warning at the start.
+    /// Names that neither Kafka nor this broker ever knew, ascending, for one warning at the start.
     std::vector<std::string> unknown_names;
+    /// Lines about the settings for the log.
+    std::vector<StartNote> notes;
 };
 
 /// Reads all inputs. The error is one line that names the key, the value and the allowed values; the caller then exits with code

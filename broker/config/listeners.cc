@@ -227,7 +227,7 @@ Verdict check_together(const ListenerSettings& settings, const std::vector<Endpo
             "requirement failed: There must be at least one broker advertised listener. Perhaps all listeners appear in "
             "controller.listener.names?");
     }
-    if (!has_name(effective_advertised, settings.inter_broker_listener_name)) {
+    if (!settings.is_controller_only && !has_name(effective_advertised, settings.inter_broker_listener_name)) {
         return invalid_config(
             "requirement failed: inter.broker.listener.name must be a listener name defined in advertised.listeners. The valid "
             "options "
@@ -288,11 +288,16 @@ std::expected<ListenerSettings, ConfigError> parse_listeners(const ConfigMap& gi
     const List listeners = broker_list(given, "listeners");
     settings.listeners_by_default = !given.contains("listeners") && !given.contains("advertised.listeners");
     settings.controller_listener_names = broker_list(given, "controller.listener.names");
+    settings.is_controller_only = broker_list(given, "process.roles") == List{"controller"};
     PARTITA_TRY_ASSIGN(settings.security_protocols, protocol_map(given, settings.controller_listener_names, listeners));
     PARTITA_TRY_ASSIGN(settings.inter_broker_listener_name, inter_broker_name(given, settings.security_protocols));
     PARTITA_TRY_ASSIGN(const auto all, checked_endpoints(listeners, settings.security_protocols, true));
     std::vector<Endpoint> effective_advertised;
     if (const List advertised = broker_list(given, "advertised.listeners"); !advertised.empty()) {
+        if (settings.is_controller_only) {
+            return invalid_config(
+                "requirement failed: The advertised.listeners config must be empty when process.roles=controller");
+        }
         // Two advertised listeners may share a port: a proxy can distinguish them by host.
         PARTITA_TRY_ASSIGN(auto endpoints, checked_endpoints(advertised, settings.security_protocols, false));
         std::erase_if(endpoints, [&](const Endpoint& e) { return is_controller(settings, e.listener_name); });
@@ -300,7 +305,9 @@ std::expected<ListenerSettings, ConfigError> parse_listeners(const ConfigMap& gi
         effective_advertised = settings.advertised;
     } else {
         effective_advertised = all;
-        std::erase_if(effective_advertised, [&](const Endpoint& e) { return is_controller(settings, e.listener_name); });
+        if (!settings.is_controller_only) {
+            std::erase_if(effective_advertised, [&](const Endpoint& e) { return is_controller(settings, e.listener_name); });
+        }
     }
     if (Verdict verdict = check_together(settings, all, effective_advertised); !verdict) {
         return std::unexpected(verdict.error());
@@ -317,7 +324,9 @@ std::expected<ListenerSettings, ConfigError> parse_listeners(const ConfigMap& gi
             if (!settings.controller_endpoint) {
                 settings.controller_endpoint = endpoint;
             }
-            continue;
+            if (!settings.is_controller_only) {
+                continue;
+            }
         }
         if (Verdict verdict = check_listener_overrides(given, endpoint.listener_name); !verdict) {
             return std::unexpected(verdict.error());

@@ -68,6 +68,8 @@ struct ListenerSettings {
     /// True if neither `listeners` nor `advertised.listeners` is set: then the broker advertises to each client the address of
     /// its connection.
     bool listeners_by_default = true;
+    /// True for `process.roles=controller`. The broker then opens the controller listeners, so that health checks pass.
+    bool is_controller_only = false;
     std::string inter_broker_listener_name = "PLAINTEXT";
     std::vector<std::string> controller_listener_names;
     /// The first controller listener in `listeners`. The broker reports it to tools, although it does not open it.

@@ -23,6 +23,9 @@ constexpr ConfigDefinition kPartitaDefinitions[] = {
     internal("partita.core.dumps.enable", ConfigType::boolean, "false", kAny, kReadOnly,
              "Whether the kernel may write core dumps of a broker whose memory holds passwords, keys or tokens, and whether "
              "debuggers of its user may attach. A broker without secrets always allows both."),
+    internal("partita.create.topics", ConfigType::string, "", kAny, kReadOnly,
+             "Topics that the start creates if they are missing: NAME:PARTITIONS:REPLICAS[:CLEANUP_POLICY],..., as in "
+             "KAFKA_CREATE_TOPICS."),
     kept(internal("partita.data.directory", ConfigType::string, kNone, kAny, kReadOnly,
                   "Data directory of the running broker, as an absolute path. The broker sets it.")),
     define("partita.default.expansion.fence.timeout.ms", ConfigType::int64, "120000", range(0), kClusterWide,
@@ -62,9 +65,15 @@ constexpr ConfigDefinition kPartitaDefinitions[] = {
              "Token that clients of the HTTP side must send (Authorization: Bearer). Health and the console's files need none."),
     internal("partita.http.token.file", ConfigType::string, "", kAny, kReadOnly,
              "A file that holds the token in its first line."),
+    internal("partita.jaas.file", ConfigType::string, "", kAny, kReadOnly,
+             "A JAAS file, as java.security.auth.login.config in KAFKA_OPTS names it: its sections LISTENER.KafkaServer and "
+             "KafkaServer "
+             "are the login modules of listeners without a sasl.jaas.config of their own."),
     internal("partita.polling.enable", ConfigType::boolean, "true", kAny, kReadOnly,
              "Whether a thread whose clients send request after request polls for up to 50 us before it sleeps: waking it takes "
              "as long as an exchange. At most half of the broker's processors poll at once, and none if it may use only one."),
+    internal("partita.scram.users", ConfigType::password, kNone, kAny, kReadOnly,
+             "The lines of such a file as partita.scram.users.file names, instead of the file."),
     internal("partita.scram.users.file", ConfigType::string, "", kAny, kReadOnly,
              "A file of users whose credentials the start creates or renews: lines of kafka-storage format --add-scram, "
              "SCRAM-SHA-512=[name=alice,password=alice-secret]."),

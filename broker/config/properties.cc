@@ -169,11 +169,87 @@ std::size_t begin_of_value(std::string_view line, std::size_t at) {
     return at;
 }
 
-// Variables with the prefix that control the image and its JVM and are not configs.
-constexpr std::array<std::string_view, 12> kImageVariables = {
-    "KAFKA_VERSION",     "KAFKA_HOME",     "KAFKA_HEAP_OPTS",    "KAFKA_OPTS",
-    "KAFKA_JMX_OPTS",    "KAFKA_JMX_PORT", "KAFKA_JMX_HOSTNAME", "KAFKA_JVM_PERFORMANCE_OPTS",
-    "KAFKA_GC_LOG_OPTS", "KAFKA_DEBUG",    "KAFKA_MODE",         "KAFKA_CLASSPATH"};
+// Variables with the prefix that control an image, its JVM or its scripts and are not configs (image_variables.h reads some of
+// them).
+constexpr std::array<std::string_view, 36> kImageVariables = {
+    "KAFKA_VERSION",
+    "KAFKA_HOME",
+    "KAFKA_HEAP_OPT",
+    "KAFKA_HEAP_OPTS",
+    "KAFKA_OPTS",
+    "KAFKA_EXTRA_ARGS",
+    "KAFKA_EXTRA_FLAGS",
+    "KAFKA_JVM_PERFORMANCE_OPTS",
+    "KAFKA_GC_LOG_OPTS",
+    "KAFKA_DEBUG",
+    "KAFKA_MODE",
+    "KAFKA_CLASSPATH",
+    "KAFKA_USER",
+    "KAFKA_GROUP",
+    "KAFKA_DATA_DIRS",
+    "KAFKA_CUB_ZK_TIMEOUT",
+    // bitnami/kafka
+    "KAFKA_ENABLE_KRAFT",
+    "KAFKA_CLIENT_USERS",
+    "KAFKA_CLIENT_PASSWORDS",
+    "KAFKA_CLIENT_PASSWORDS_FILE",
+    "KAFKA_CLIENT_LISTENER_NAME",
+    "KAFKA_INTER_BROKER_USER",
+    "KAFKA_INTER_BROKER_PASSWORD",
+    "KAFKA_INTER_BROKER_PASSWORD_FILE",
+    "KAFKA_CONTROLLER_USER",
+    "KAFKA_CONTROLLER_PASSWORD",
+    "KAFKA_CONTROLLER_PASSWORD_FILE",
+    "KAFKA_CERTIFICATE_PASSWORD",
+    "KAFKA_CERTIFICATE_PASSWORD_FILE",
+    "KAFKA_SKIP_KRAFT_STORAGE_INIT",
+    "KAFKA_KRAFT_BOOTSTRAP_SCRAM_USERS",
+    "KAFKA_VOLUME_DIR",
+    "KAFKA_DATA_DIR",
+    // wurstmeister/kafka
+    "KAFKA_CREATE_TOPICS",
+    "KAFKA_CREATE_TOPICS_SEPARATOR",
+    "KAFKA_CREATE_TOPICS_TIMEOUT",
+};
+constexpr std::array<std::string_view, 8> kImagePrefixes = {"KAFKA_LOG4J_", "KAFKA_LOG4J2_",      "KAFKA_TOOLS_LOG4J_",
+                                                            "KAFKA_JMX_",   "KAFKA_TLS_",         "KAFKA_ZOOKEEPER_TLS_",
+                                                            "KAFKA_INIT_",  "KAFKA_PROVISIONING_"};
+
+/// A variable that Kubernetes sets in every container beside a Service `kafka`.
+bool is_of_kubernetes(std::string_view name, std::string_view value) {
+    return (name.starts_with("KAFKA_PORT_") && name.contains("_TCP")) || name == "KAFKA_SERVICE_HOST" ||
+           name.starts_with("KAFKA_SERVICE_PORT") || (name == "KAFKA_PORT" && value.contains("://"));
+}
+
+std::string dotted(std::string_view rest) {
+    std::string name;
+    for (std::size_t at = 0; at < rest.size();) {
+        if (rest.substr(at).starts_with("___")) {
+            name += '-';
+            at += 3;
+        } else if (rest.substr(at).starts_with("__")) {
+            name += '_';
+            at += 2;
+        } else {
+            name += rest[at] == '_' ? '.' : rest[at];
+            ++at;
+        }
+    }
+    return java::to_lower(name);
+}
+
+/// The config of KAFKA_CFG_...: every "_" is a dot, except in names of protocols.
+std::string name_of_bitnami(std::string_view rest) {
+    std::string name = java::to_lower(rest);
+    std::ranges::replace(name, '_', '.');
+    for (const auto& [wrong, right] : {std::pair{std::string_view("sasl.ssl"), std::string_view("sasl_ssl")},
+                                       std::pair{std::string_view("sasl.plaintext"), std::string_view("sasl_plaintext")}}) {
+        for (std::size_t at = name.find(wrong); at != name.npos; at = name.find(wrong, at + 1)) {
+            name.replace(at, wrong.size(), right);
+        }
+    }
+    return name == "zookeeper.clientcnxnsocket" ? "zookeeper.clientCnxnSocket" : name;
+}
 
 }  // namespace
 
@@ -199,42 +275,37 @@ std::expected<ConfigMap, ConfigError> parse_properties(std::string_view text) {
 }
 
 std::optional<std::string> config_name_of_environment(std::string_view variable) {
-    if (variable == "CLUSTER_ID") {
+    constexpr std::string_view kPrefix = "KAFKA_";
+    constexpr std::string_view kBitnamiPrefix = "KAFKA_CFG_";
+    if (variable == "CLUSTER_ID" || variable == "KAFKA_CLUSTER_ID" || variable == "KAFKA_KRAFT_CLUSTER_ID") {
         return "partita.cluster.id";
     }
-    if (!variable.starts_with("KAFKA_") || std::ranges::find(kImageVariables, variable) != kImageVariables.end() ||
-        variable.starts_with("KAFKA_LOG4J_") || variable.starts_with("KAFKA_TOOLS_LOG4J_")) {
+    if (variable.size() <= kPrefix.size() || !variable.starts_with(kPrefix) ||
+        std::ranges::find(kImageVariables, variable) != kImageVariables.end() ||
+        std::ranges::any_of(kImagePrefixes, [&](std::string_view prefix) { return variable.starts_with(prefix); }) ||
+        is_of_kubernetes(variable, "")) {
         return std::nullopt;
     }
-    const std::string_view rest = variable.substr(6);
-    std::string name;
-    for (std::size_t at = 0; at < rest.size();) {
-        if (rest.substr(at).starts_with("___")) {
-            name += '-';
-            at += 3;
-        } else if (rest.substr(at).starts_with("__")) {
-            name += '_';
-            at += 2;
-        } else {
-            name += rest[at] == '_' ? '.' : rest[at];
-            ++at;
-        }
+    if (variable.starts_with(kBitnamiPrefix) && variable.size() > kBitnamiPrefix.size()) {
+        return name_of_bitnami(variable.substr(kBitnamiPrefix.size()));
     }
-    if (name.empty()) {
-        return std::nullopt;
-    }
-    return java::to_lower(name);
+    return dotted(variable.substr(kPrefix.size()));
 }
 
 ConfigMap configs_of_environment(std::span<const std::string> environment) {
     ConfigMap configs;
-    for (const std::string& entry : environment) {
-        const std::size_t equals = entry.find('=');
-        if (equals == std::string::npos) {
-            continue;
-        }
-        if (auto name = config_name_of_environment(std::string_view(entry).substr(0, equals))) {
-            configs.insert_or_assign(std::move(*name), entry.substr(equals + 1));
+    // bitnami's image lets KAFKA_X go before KAFKA_CFG_X.
+    for (const bool is_bitnami : {true, false}) {
+        for (const std::string& entry : environment) {
+            const std::size_t equals = entry.find('=');
+            const std::string_view variable = std::string_view(entry).substr(0, equals);
+            if (equals == std::string::npos || entry.starts_with("KAFKA_CFG_") != is_bitnami) {
+                continue;
+            }
+            auto name = config_name_of_environment(variable);
+            if (name && !is_of_kubernetes(variable, std::string_view(entry).substr(equals + 1))) {
+                configs.insert_or_assign(std::move(*name), entry.substr(equals + 1));
+            }
         }
     }
     return configs;

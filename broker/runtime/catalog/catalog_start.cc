@@ -81,7 +81,7 @@ std::expected<void, StartError> Catalog::load(const Place& place, Now now) {
 }
 
 bool Catalog::set_initial_cluster_configs(Now now) {
-    const config::ConfigMap initial = config::initial_cluster_default_configs();
+    const config::ConfigMap initial = config::initial_cluster_default_configs(*config_.get());
     catalog::IncrementalAlterConfigs command;
     catalog::ResourceToAlter& resource = command.resources.emplace_back();
     resource.resource = {catalog::ConfigResourceType::broker, ""};

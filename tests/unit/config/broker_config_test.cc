@@ -56,7 +56,7 @@ TEST(BrokerConfig, UnknownNamesAreCollectedAndKnownUselessOnesAreNot) {
                                                             "controller.quorum.voters=1@h:1\n",
                                               .environment = {"KAFKA_BAR_BAZ=1"},
                                               .overrides = {}});
-    EXPECT_THAT(result.unknown_names, testing::ElementsAre("bar.baz", "foo", "zookeeper.connect"));
+    EXPECT_THAT(result.unknown_names, testing::ElementsAre("bar.baz", "foo"));
     EXPECT_EQ(result.config.given().at("controller.quorum.voters"), "1@h:1");
 }
 
@@ -180,7 +180,7 @@ TEST(TopicConfig, InternalSegmentBytesGoesBelowTheLimitOfSegmentBytes) {
 }
 
 TEST(DescribeConfigs, FreshTopicShowsOnlyMinInsyncReplicasAsNotDefault) {
-    const auto broker = BrokerConfig::from({})->with_dynamic({initial_cluster_default_configs(), {}});
+    const auto broker = BrokerConfig::from({})->with_dynamic({initial_cluster_default_configs(BrokerConfig()), {}});
     std::vector<std::string> not_default;
     for (const ConfigEntry& entry : describe_topic_configs({}, *broker, {})) {
         EXPECT_TRUE(entry.synonyms.empty());

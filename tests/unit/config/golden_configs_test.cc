@@ -21,7 +21,7 @@ BrokerConfig reference_broker() {
     text << in.rdbuf();
     const auto loaded = load_broker_config({.properties = text.str(), .environment = {}, .overrides = {}});
     EXPECT_TRUE(loaded.has_value()) << loaded.error().message;
-    const auto config = loaded->config.with_dynamic({initial_cluster_default_configs(), {}});
+    const auto config = loaded->config.with_dynamic({initial_cluster_default_configs(loaded->config), {}});
     EXPECT_TRUE(config.has_value());
     return *config;
 }
