@@ -14,6 +14,7 @@
 #include "broker/assembly/addons.h"
 #include "broker/assembly/coordination.h"
 #include "broker/assembly/fencing.h"
+#include "broker/assembly/first_topics.h"
 #include "broker/assembly/first_users.h"
 #include "broker/assembly/watching.h"
 #include "broker/config/broker_rules.h"
@@ -332,6 +333,7 @@ std::expected<void, runtime::StartError> Broker::load(const Options& options) {
     parts.fencing.fences.load(clock.now().wall);
     PARTITA_TRY(parts.catalog.load_topics(place, clock.now()));
     PARTITA_TRY(make_first_users(*options.config, parts.catalog, clock.now()));
+    PARTITA_TRY(make_first_topics(*options.config, parts.catalog, clock.now()));
     parts.fencing.fences.finish_load();
     parts.addons.load(clock.now());
     const std::shared_ptr<const logs::TopicTable> table = parts.topics.table();

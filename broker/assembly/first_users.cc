@@ -18,6 +18,17 @@ namespace partita::assembly {
 namespace {
 
 constexpr std::string_view kSetting = "partita.scram.users.file";
+constexpr std::string_view kUsers = "partita.scram.users";
+
+std::expected<std::vector<authentication::ScramUser>, runtime::StartError> parse_users(const std::string& place,
+                                                                                       std::string text) {
+    auto users = authentication::parse_scram_users(text);
+    authentication::wipe(text);
+    if (!users) {
+        return std::unexpected(runtime::StartError{place + ", " + users.error()});
+    }
+    return std::move(*users);
+}
 
 std::expected<std::vector<authentication::ScramUser>, runtime::StartError> read_users(const std::string& path) {
     const std::string place = std::string(kSetting) + ": " + path;
@@ -28,12 +39,7 @@ std::expected<std::vector<authentication::ScramUser>, runtime::StartError> read_
         return std::unexpected(runtime::StartError{"cannot read " + place});
     }
     text.resize(static_cast<std::size_t>(file.gcount()));
-    auto users = authentication::parse_scram_users(text);
-    authentication::wipe(text);
-    if (!users) {
-        return std::unexpected(runtime::StartError{place + ", " + users.error()});
-    }
-    return std::move(*users);
+    return parse_users(place, std::move(text));
 }
 
 catalog::ScramMechanism mechanism_of(const authentication::ScramUser& user) {
@@ -66,11 +72,13 @@ catalog::ScramUpsertion upsertion_of(const authentication::ScramUser& user) {
 
 std::expected<void, runtime::StartError> make_first_users(const config::BrokerConfig& config, runtime::Catalog& catalog,
                                                           Now now) {
-    const std::string path = std::get<std::string>(config.value(kSetting));
-    if (path.empty()) {
+    const std::string file = std::get<std::string>(config.value(kSetting));
+    const std::string given = config::config_value_text(config.value(kUsers)).value_or("");
+    if (file.empty() && given.empty()) {
         return {};
     }
-    PARTITA_TRY_ASSIGN(auto users, read_users(path));
+    const std::string path = file.empty() ? std::string(kUsers) : file;
+    PARTITA_TRY_ASSIGN(auto users, file.empty() ? parse_users(path, given) : read_users(file));
     std::size_t made = 0;
     runtime::Catalog::Section section(catalog);
     for (authentication::ScramUser& user : users) {
@@ -92,7 +100,7 @@ std::expected<void, runtime::StartError> make_first_users(const config::BrokerCo
         authentication::wipe(user.password);
     }
     if (made > 0) {
-        log::info("access", "created credentials of users", {{"file", path}, {"credentials", made}});
+        log::info("access", "created credentials of users", {{"from", path}, {"credentials", made}});
     }
     return {};
 }
