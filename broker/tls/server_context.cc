@@ -122,6 +122,27 @@ Verdict set_trust(SSL_CTX& context, const KeyMaterial& material, ClientAuth clie
     return {};
 }
 
+using SecurityCallback = int (*)(const SSL*, const SSL_CTX*, int, int, int, void*, void*);
+
+/// OpenSSL's own judgement of versions, ciphers and certificates.
+SecurityCallback openssl_security() {
+    static const SecurityCallback kOriginal = [] {
+        const ContextPointer context(SSL_CTX_new(TLS_server_method()));
+        return context == nullptr ? nullptr : SSL_CTX_get_security_callback(context.get());
+    }();
+    return kOriginal;
+}
+
+/// Lets the broker show a certificate with an old signature (SHA-1) or a short key, as Java does: the client judges it.
+/// Everything else follows OpenSSL, the certificates of clients too.
+int allow_own_certificates(const SSL* connection, const SSL_CTX* context, int operation, int bits, int nid, void* other,
+                           void* more) {
+    if (operation == SSL_SECOP_EE_KEY || operation == SSL_SECOP_CA_KEY || operation == SSL_SECOP_CA_MD) {
+        return 1;
+    }
+    return openssl_security()(connection, context, operation, bits, nid, other, more);
+}
+
 bool is_for(const KeyEntry& entry, const char* name) {
     return X509_check_host(entry.chain.front().get(), name, 0, 0, nullptr) == 1;
 }
@@ -180,6 +201,9 @@ std::expected<std::shared_ptr<const ServerContext>, std::string> ServerContext::
         return Failure("cannot use TLS: " + take_openssl_reason());
     }
     SSL_CTX& context = *parts->context;
+    if (openssl_security() != nullptr) {
+        SSL_CTX_set_security_callback(&context, allow_own_certificates);
+    }
     SSL_CTX_set_options(&context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |
                                       SSL_OP_ENABLE_KTLS | SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_mode(&context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);

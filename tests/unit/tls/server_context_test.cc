@@ -57,6 +57,15 @@ KeyEntry self_signed(const char* name, const char* host, int days = 1) {
     return entry;
 }
 
+/// The same key with a certificate that an authority signed by SHA-1, as scripts of long ago made them.
+KeyEntry signed_by_sha1(const KeyEntry& authority) {
+    KeyEntry entry = self_signed("old", "old.example");
+    X509& certificate = *entry.chain.front();
+    X509_set_issuer_name(&certificate, X509_get_subject_name(authority.chain.front().get()));
+    X509_sign(&certificate, authority.key.get(), EVP_sha1());
+    return entry;
+}
+
 std::shared_ptr<const ServerContext> context_with(ServerSettings settings, KeyMaterial material = server_material()) {
     auto made = ServerContext::make(std::move(material), std::move(settings));
     EXPECT_TRUE(made) << (made ? "" : made.error());
@@ -148,6 +157,18 @@ TEST(ServerContext, CipherSuitesHaveJavasNames) {
     // The server does not offer a version for which no suite is left.
     Handshake without_12(*context_with({.cipher_suites = {"TLS_AES_128_GCM_SHA256"}}), {.version_max = TLS1_2_VERSION});
     EXPECT_EQ(without_12.result().status, Status::failed);
+}
+
+TEST(ServerContext, OldSignatureOfTheBrokerIsForClientsToJudgeAsWithJava) {
+    const KeyEntry authority = self_signed("authority", nullptr);
+    std::vector<KeyEntry> keys;
+    keys.push_back(signed_by_sha1(authority));
+    const auto context = context_with({}, {.keys = std::move(keys), .trusted = {}});
+    ASSERT_NE(context, nullptr);
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+        Handshake done(*context, {.version_min = version, .version_max = version});
+        EXPECT_EQ(done.result().status, Status::complete) << done.result().reason;
+    }
 }
 
 TEST(ServerContext, ClientsCertificateSaysWhoItIs) {
