@@ -79,7 +79,39 @@ class Run(unittest.TestCase):
             self.assertEqual((listed.returncode, listed.stdout), (0, "orders\n"), listed.stderr)
         names = [line for line in (image.ROOT / "scripts/packages/links").read_text().splitlines() if not line.startswith("#")]
         there = [name for name in names if (container.root / "usr/bin" / name).is_symlink()]
-        self.assertEqual(sorted(f"{name}.sh" for name in there), sorted(path.name for path in (container.root / "opt/kafka/bin").iterdir()))
+        scripts = ["kafka-run-class", "kafka-server-start", "kafka-storage"]
+        self.assertEqual(sorted(f"{name}.sh" for name in there + scripts),
+                         sorted(path.name for path in (container.root / "opt/kafka/bin").iterdir()))
+        listed = container.run("kafka-run-class.sh", "kafka.admin.TopicCommand", "--bootstrap-server", "localhost:9092", "--list")
+        self.assertEqual((listed.returncode, listed.stdout), (0, "orders\n"), listed.stderr)
+
+    def test_scripts_that_wait_for_kafka_find_their_helpers(self):
+        container = self.run_container()
+        for name in ("cub", "ub"):
+            ready = container.run(name, "kafka-ready", "-b", "localhost:9092", "1", "10")
+            self.assertEqual(ready.returncode, 0, ready.stderr)
+        self.assertIn("one node", container.run("cub", "kafka-ready", "-b", "localhost:9092", "3", "10").stderr)
+        self.assertIn("answered within 1 s", container.run("cub", "kafka-ready", "-b", "localhost:9999", "1", "1").stderr)
+        self.assertEqual(container.run("cub", "zk-ready", "zookeeper:2181", "40").returncode, 0)
+
+    def test_listeners_follow_from_what_is_advertised(self):
+        container = self.run_container("KAFKA_ADVERTISED_LISTENERS=IN://kafka:29092,OUT://localhost:19092", "KAFKA_ZOOKEEPER_CONNECT=z:2181",
+                                       "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP=IN:PLAINTEXT,OUT:PLAINTEXT", "KAFKA_LOG_DIR=/tmp/data",
+                                       "KAFKA_INTER_BROKER_LISTENER_NAME=IN", command=["/etc/confluent/docker/run"])
+        self.assertIn("at localhost:19092", self.kcat("-b", "127.0.0.1:19092", "-L"))
+        self.assertTrue((container.root / "tmp/data/.lock").exists(), container.log())
+
+    def test_variables_may_come_as_arguments_and_a_file_by_kafkas_script(self):
+        container = self.run_container(command=["/etc/kafka/docker/run", "KAFKA_LISTENERS=PLAINTEXT://:19092"])
+        self.kcat("-b", "127.0.0.1:19092", "-L")
+        container.stop()
+        container = image.Container(IMAGE, command=["kafka-server-start.sh", "/tmp/my.properties", "--override", "num.partitions=4"])
+        self.addCleanup(container.remove)
+        (container.root / "tmp/my.properties").write_text("listeners=PLAINTEXT://:19093\nlog.dir=/tmp/mine\n")
+        container.start()
+        wait_until(lambda: "RECOVERY to RUNNING" in container.log() or container.exit_code() is not None, container.log)
+        self.kcat("-b", "127.0.0.1:19093", "-P", "-t", "orders", input="one\n")
+        self.assertIn("with 4 partitions", self.kcat("-b", "127.0.0.1:19093", "-L", "-t", "orders"))
 
     def test_as_a_user_that_nobody_knows_of_the_group_of_root_it_serves(self):
         container = self.run_container(user="123456:0")
@@ -157,6 +189,10 @@ class Run(unittest.TestCase):
         made = container.run("kafka-storage", "random-uuid").stdout.strip()
         self.assertRegex(made, "^[A-Za-z0-9_-]{22}$")
         self.assertEqual(container.run("kafka-storage", "format", "-t", made, "-c", "/etc/kafka/kafka.properties").returncode, 0)
+        user = ["--add-scram", "SCRAM-SHA-512=[name=alice,password=alice-secret]"]
+        self.assertEqual(container.run("kafka-storage.sh", "format", "-t", made, "-c", "/etc/kafka/kafka.properties", *user).returncode, 0)
+        self.assertIn("partita.scram.users=SCRAM-SHA-512=[name=alice,password=alice-secret]\\n",
+                      (container.root / "etc/kafka/kafka.properties").read_text())
         for arguments in (["format", "-t", "short"], ["format", "-t"], ["format", "-t", made, "--add-scram", "x"], ["dump"]):
             self.assertEqual(container.run("kafka-storage", *arguments).returncode, 2, arguments)
 
