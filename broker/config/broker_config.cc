@@ -153,6 +153,14 @@ std::expected<void, ConfigError> fill(BrokerConfig& config, const ConfigMap& giv
     return {};
 }
 
+// Up to Kafka 3.9 this asked ZooKeeper for an id. Here it asks for the default.
+void drop_generated_id(ConfigMap& given) {
+    const auto broker = given.find("broker.id");
+    if (broker != given.end() && java::trim(broker->second) == "-1" && !given.contains("node.id")) {
+        given.erase(broker);
+    }
+}
+
 // node.id and broker.id are synonyms; if one is given, Kafka describes both as given.
 std::expected<void, ConfigError> unify_ids(ConfigMap& given) {
     const auto node = given.find("node.id");
@@ -226,6 +234,13 @@ std::expected<ConfigMap, ConfigError> merged(const ConfigInputs& inputs) {
 std::expected<void, ConfigError> add_image(ConfigMap& given, const std::optional<std::string>& image) {
     if (!image) {
         return {};
+    }
+    // The scripts of cp-kafka end so; the names were never Kafka's.
+    for (const std::string name : {"host", "advertised.host"}) {
+        if (given.contains(name)) {
+            return invalid_config(name +
+                                  " is no setting of Kafka: say with KAFKA_ADVERTISED_LISTENERS where clients find the broker");
+        }
     }
     PARTITA_TRY_ASSIGN(auto own, parse_properties(*image));
     for (auto& [name, value] : own) {
@@ -322,6 +337,7 @@ std::expected<LoadedBrokerConfig, ConfigError> load_broker_config(const ConfigIn
     PARTITA_TRY(resolve_variables(given, inputs.environment, inputs.read_file));
     PARTITA_TRY(follow_old_places(given, inputs.image ? "0.0.0.0" : "localhost", loaded.notes));
     PARTITA_TRY(add_image(given, inputs.image));
+    drop_generated_id(given);
     PARTITA_TRY(check_given(given, loaded.unknown_names));
     PARTITA_TRY(check_plugin_classes(given, loaded.notes));
     note_old_configs(given, loaded.notes);

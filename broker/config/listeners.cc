@@ -292,6 +292,13 @@ std::expected<ListenerSettings, ConfigError> parse_listeners(const ConfigMap& gi
     PARTITA_TRY_ASSIGN(settings.security_protocols, protocol_map(given, settings.controller_listener_names, listeners));
     PARTITA_TRY_ASSIGN(settings.inter_broker_listener_name, inter_broker_name(given, settings.security_protocols));
     PARTITA_TRY_ASSIGN(const auto all, checked_endpoints(listeners, settings.security_protocols, true));
+    if (settings.is_controller_only &&
+        std::ranges::any_of(all, [&](const Endpoint& e) { return !is_controller(settings, e.listener_name); })) {
+        return invalid_config(
+            "requirement failed: The listeners config must only contain KRaft controller listeners from "
+            "controller.listener.names "
+            "when process.roles=controller");
+    }
     std::vector<Endpoint> effective_advertised;
     if (const List advertised = broker_list(given, "advertised.listeners"); !advertised.empty()) {
         if (settings.is_controller_only) {

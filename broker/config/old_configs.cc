@@ -42,8 +42,10 @@ constexpr std::string_view kHarmlessPrefixes[] = {"kafka.csv.metrics.", "passwor
 constexpr std::string_view kVendorPrefixes[] = {"confluent."};
 
 constexpr std::pair<std::string_view, std::string_view> kMoved[] = {
+    {"advertised.host", "advertised.listeners"},
     {"brokerid", "node.id"},
     {"consumer.max.message.size", "message.max.bytes"},
+    {"host", "listeners"},
     {"hostname", "listeners"},
     {"log.cleanup.interval.mins", "log.retention.check.interval.ms"},
     {"log.cleanup.interval.ms", "log.retention.check.interval.ms"},

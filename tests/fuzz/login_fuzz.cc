@@ -93,6 +93,10 @@ void check_login(Mechanism mechanism, fuzz::Pieces pieces) {
 }
 
 void check_jaas(std::string_view text) {
+    for (const std::string& file : {std::string(text), "KafkaServer {" + std::string(text) + "};"}) {
+        const auto sections = parse_jaas_file(file);
+        FUZZ_CHECK(sections || (!sections.error().message.empty() && sections.error().line >= 1 && sections.error().column >= 1));
+    }
     const auto modules = parse_jaas(text);
     if (!modules) {
         FUZZ_CHECK(!modules.error().message.empty() && modules.error().line >= 1 && modules.error().column >= 1);
