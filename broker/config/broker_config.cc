@@ -354,6 +354,10 @@ std::expected<LoadedBrokerConfig, ConfigError> load_broker_config(const ConfigIn
         if (error.message.starts_with(kRequirement)) {
             error.message.erase(0, kRequirement.size());
         }
+        if (error.message.starts_with("inter.broker.listener.name must be")) {
+            error.message +=
+                " (without inter.broker.listener.name, security.inter.broker.protocol names it: PLAINTEXT by default)";
+        }
         return std::unexpected(std::move(error));
     }
     // Kafka accepts these configs, and fails when it creates its authorizer from them.

@@ -91,6 +91,13 @@ TEST_F(FirstUsers, OfAFileThatCannotBeReadAreRefusedWithItsPlace) {
     EXPECT_TRUE(is_password(called, "alice", "one"));
 }
 
+TEST_F(FirstUsers, MayStandInTheSettingItself) {
+    CalledBroker called(1,
+                        {"partita.scram.users=SCRAM-SHA-512=[name=alice,password=one]\nSCRAM-SHA-512=[name=bob,password=two]\n"});
+    EXPECT_TRUE(is_password(called, "alice", "one"));
+    EXPECT_TRUE(is_password(called, "bob", "two"));
+}
+
 TEST_F(FirstUsers, AreNobodyWithoutTheSetting) {
     CalledBroker called(1, {});
     EXPECT_EQ(kept(called, "alice", "SCRAM-SHA-512"), "");
