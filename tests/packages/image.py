@@ -7,6 +7,7 @@ process, which `in_own_network` separates from the machine's, so that its ports 
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import signal
 import subprocess
@@ -67,7 +68,7 @@ class Image:
 class Container:
     """One container: made, started once, removed. `environment`, `entrypoint` and so on are as in Docker's API; None is the image's."""
 
-    def __init__(self, image, command=None, entrypoint=None, environment=(), user=None, host_name="partita-box"):
+    def __init__(self, image, command=None, entrypoint=None, environment=(), user=None, host_name="partita-box", volume=None):
         config = image.config["config"]
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="partita-container-"))
         self.root = self.directory / "root"
@@ -83,10 +84,16 @@ class Container:
         self.user = (user or config["User"]).replace("root", "0")
         self.working_directory = config["WorkingDir"]
         self.process = None
+        # A directory of the machine, and where the container has it.
+        self.volume = volume
 
     def inside(self, *command):
         """What runs a command in the container's files, as its user. Mounts are of a namespace, and go with it."""
-        return ["unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child", "sh", "-c", MOUNT_AND_RUN, "sh", self.host_name,
+        script = MOUNT_AND_RUN
+        if self.volume:
+            there, here = map(shlex.quote, map(str, self.volume))
+            script = script.replace('&& cd "$2" &&', f'&& mount --bind {there} "$2"{here} && cd "$2" &&')
+        return ["unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child", "sh", "-c", script, "sh", self.host_name,
                 str(self.root), self.user, self.working_directory, *command]
 
     def settings(self):

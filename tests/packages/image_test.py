@@ -2,9 +2,12 @@
 
 import hashlib
 import json
+import os
+import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -100,6 +103,14 @@ class Run(unittest.TestCase):
                                        "KAFKA_INTER_BROKER_LISTENER_NAME=IN", command=["/etc/confluent/docker/run"])
         self.assertIn("at localhost:19092", self.kcat("-b", "127.0.0.1:19092", "-L"))
         self.assertTrue((container.root / "tmp/data/.lock").exists(), container.log())
+
+    def test_a_volume_of_bitnamis_holds_the_data(self):
+        volume = pathlib.Path(tempfile.mkdtemp(prefix="partita-volume-"))
+        self.addCleanup(shutil.rmtree, volume)
+        os.chown(volume, 1000, 0)
+        container = self.run_container("KAFKA_CFG_LISTENERS=PLAINTEXT://:9092", "ALLOW_PLAINTEXT_LISTENER=yes", volume=(volume, "/bitnami/kafka"))
+        self.kcat("-b", "127.0.0.1:9092", "-P", "-t", "orders", input="one\n")
+        self.assertTrue((volume / "data/orders-0").is_dir(), container.log())
 
     def test_variables_may_come_as_arguments_and_a_file_by_kafkas_script(self):
         container = self.run_container(command=["/etc/kafka/docker/run", "KAFKA_LISTENERS=PLAINTEXT://:19092"])
