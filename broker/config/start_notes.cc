@@ -119,6 +119,31 @@ void note_security(const BrokerConfig& config, std::vector<StartNote>& notes) {
     }
 }
 
+/// Settings of listeners that do not exist have no effect. One of a login or of client certificates would be missed.
+void note_unknown_listeners(const BrokerConfig& config, std::vector<StartNote>& notes) {
+    constexpr std::string_view kPrefix = "listener.name.";
+    // The HTTP side has settings of this form, too.
+    std::vector<std::string> known = {"http"};
+    for (const Listener& each : config.listeners.listeners) {
+        known.push_back(java::to_lower(each.endpoint.listener_name));
+    }
+    for (const std::string& name : config.listeners.controller_listener_names) {
+        known.push_back(java::to_lower(name));
+    }
+    std::string unknown;
+    for (const auto& [name, value] : config.given()) {
+        const std::string_view rest =
+            name.starts_with(kPrefix) ? std::string_view(name).substr(kPrefix.size()) : std::string_view();
+        if (!rest.empty() && std::ranges::find(known, rest.substr(0, rest.find('.'))) == known.end()) {
+            append_item(unknown, name);
+        }
+    }
+    if (!unknown.empty()) {
+        notes.push_back({log::Level::warning, "settings of a listener that this broker does not have, by its name in lower case",
+                         "names", unknown});
+    }
+}
+
 void note_replicas(const BrokerConfig& config, std::vector<StartNote>& notes) {
     if (config.default_replication_factor > 1) {
         notes.push_back(
@@ -146,6 +171,7 @@ void note_settings(const BrokerConfig& config, bool is_image, std::vector<StartN
     note_cluster(config, notes);
     note_advertised(config, is_image, notes);
     note_security(config, notes);
+    note_unknown_listeners(config, notes);
     note_replicas(config, notes);
 }
 
