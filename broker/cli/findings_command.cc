@@ -21,13 +21,16 @@ struct Choice {
     std::string id;
     std::string topic;
     std::string group;
+    std::string client_id;
 
-    explicit Choice(const CommandLine& line) : id(line.value("id")), topic(line.value("topic")), group(line.value("group")) {}
+    explicit Choice(const CommandLine& line)
+        : id(line.value("id")), topic(line.value("topic")), group(line.value("group")), client_id(line.value("client-id")) {}
 
     [[nodiscard]] bool selects(const ordered_json& finding) const {
         const ordered_json& subject = finding.at("subject");
         return (id.empty() || finding.at("id") == id) && (topic.empty() || subject.value("topic", "") == topic) &&
-               (group.empty() || subject.value("group", "") == group);
+               (group.empty() || subject.value("group", "") == group) &&
+               (client_id.empty() || subject.value("client_id", "") == client_id);
     }
     [[nodiscard]] std::string json() const {
         ordered_json object = ordered_json::object();
@@ -39,6 +42,7 @@ struct Choice {
         add("id", id);
         add("topic", topic);
         add("group", group);
+        add("client_id", client_id);
         return object.dump();
     }
 };
@@ -106,7 +110,8 @@ int tell_seen(const CommandLine& line, const HttpAnswer& answer) {
 std::string readable_key(const std::string& topic, const ordered_json& key) {
     const auto place = [&](const ordered_json& at) {
         return topic + "-" + std::to_string(at.at("partition").get<std::int64_t>()) + " offset " +
-               std::to_string(at.at("offset").get<std::int64_t>()) + " (" + date_and_time(at.at("handed_out_ms")) + ")";
+               std::to_string(at.at("offset").get<std::int64_t>()) +
+               (at.contains("handed_out_ms") ? " (" + date_and_time(at.at("handed_out_ms")) + ")" : "");
     };
     const std::string name = key.contains("key")       ? key.at("key").get<std::string>()
                              : key.contains("key_hex") ? "0x" + key.at("key_hex").get<std::string>()
@@ -114,17 +119,18 @@ std::string readable_key(const std::string& topic, const ordered_json& key) {
     return printable(name) + "\t" + printable(place(key.at("newer")) + " before " + place(key.at("older"))) + "\n";
 }
 
-/// Prints the keys behind H06 of one group, page by page.
+/// Prints the keys behind H06 of one reader, page by page.
 int list_keys(const CommandLine& line, const HttpPlace& http, const Choice& choice) {
-    if (choice.topic.empty() || choice.group.empty()) {
-        return refuse("--keys needs --topic and --group: the keys that a group was handed in wrong order");
+    if (choice.topic.empty() || choice.group.empty() == choice.client_id.empty()) {
+        return refuse("--keys needs --topic, and either --group or the --client-id of a client in no group");
     }
+    const std::string reader =
+        choice.group.empty() ? "&client_id=" + percent_encoded(choice.client_id) : "&group=" + percent_encoded(choice.group);
     constexpr std::size_t kPage = 1000;
     for (std::size_t skip = 0;; skip += kPage) {
-        const auto answer =
-            ask_http(http, HttpMethod::get,
-                     "/v1/findings/keys?topic=" + percent_encoded(choice.topic) + "&group=" + percent_encoded(choice.group) +
-                         "&limit=" + std::to_string(kPage) + "&skip=" + std::to_string(skip));
+        const auto answer = ask_http(http, HttpMethod::get,
+                                     "/v1/findings/keys?topic=" + percent_encoded(choice.topic) + reader +
+                                         "&limit=" + std::to_string(kPage) + "&skip=" + std::to_string(skip));
         if (!answer) {
             return report(answer.error());
         }
@@ -182,9 +188,10 @@ constexpr tools::Option kFindingsOptions[] = {
     kHttpCa,
     {.name = "topic", .argument = "topic", .help = "select findings of this topic"},
     {.name = "group", .argument = "group", .help = "select findings of this group"},
+    {.name = "client-id", .argument = "client id", .help = "select findings of this client"},
     {.name = "id", .argument = "id", .help = "select findings with this id, such as H06"},
     {.name = "all", .argument = "", .help = "list findings that are over, too"},
-    {.name = "keys", .argument = "", .help = "list the keys that --group was handed in wrong order in --topic"},
+    {.name = "keys", .argument = "", .help = "list the keys that the reader was handed in wrong order in --topic"},
     {.name = "seen", .argument = "", .help = "mark the harm that the other options select as seen"},
     {.name = "json", .argument = "", .help = "print the JSON of the broker's HTTP side"},
     kHelp,
@@ -197,7 +204,8 @@ constinit const Command kFindingsCommand{
     .summary = "list the findings of a running broker, or mark harm as seen",
     .purpose =
         "List the findings of a running broker: dangers, and harm that was done. Harm stays until its records are gone, or until "
-        "--seen marks it as seen. With --keys: list every key that a group was handed in wrong order (H06), a line for each.",
+        "--seen marks it as seen. With --keys: list every key that a group, or a client in no group, was handed in wrong order "
+        "(H06), a line for each.",
     .options = kFindingsOptions,
     .run = run_findings};
 

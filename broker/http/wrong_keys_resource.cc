@@ -1,6 +1,8 @@
-// GET /v1/findings/keys: the keys that a group was handed in wrong order (H06), with the places of both records.
+// GET /v1/findings/keys: the keys that a reader was handed in wrong order (H06), with the places of both records.
 //
-//   topic=T group=G   whose keys
+//   topic=T group=G   the keys of a group
+//   topic=T client_id=C client_address=A
+//                     the keys of a client in no group; of all addresses without `client_address`
 //   id=H06            the finding; no other has a list of keys
 //   skip=K limit=K    a part of the list: 100 keys by default, kKeysMax at most
 //   hash_keys=1       keys are shown as hashes
@@ -8,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "broker/handlers/services.h"
 #include "broker/http/authorize.h"
@@ -30,7 +33,7 @@ constexpr std::size_t kKeysMax = 1000;
 
 struct KeysWish {
     std::string topic;
-    std::string group;
+    insight::OrderWatch::Reader reader;
     std::size_t skip = 0;
     std::size_t limit = kKeysDefault;
     insight::KeyStyle style = insight::KeyStyle::text;
@@ -39,12 +42,17 @@ struct KeysWish {
 std::expected<KeysWish, std::string> parse_keys_wish(const Request& request) {
     PARTITA_TRY_ASSIGN(const PageWish page, parse_page(request));
     KeysWish wish{.topic = std::string(request.parameter("topic").value_or("")),
-                  .group = std::string(request.parameter("group").value_or("")),
+                  .reader = {.group = std::string(request.parameter("group").value_or("")),
+                             .client_id = std::string(request.parameter("client_id").value_or("")),
+                             .client_address = std::string(request.parameter("client_address").value_or(""))},
                   .skip = page.skip,
                   .limit = request.parameter("limit") ? page.limit : kKeysDefault,
                   .style = is_set(request, "hash_keys") ? insight::KeyStyle::hashed : insight::KeyStyle::text};
-    if (wish.topic.empty() || wish.group.empty() || request.parameter("id").value_or("H06") != "H06") {
-        return std::unexpected("name a topic and a group; H06 is the only finding with a list of keys");
+    if (request.parameter("id").value_or("H06") != "H06") {
+        return std::unexpected("H06 is the only finding with a list of keys");
+    }
+    if (wish.topic.empty() || request.parameter("group").has_value() == request.parameter("client_id").has_value()) {
+        return std::unexpected("name a topic, and either a group or the client_id of a client in no group");
     }
     if (wish.limit > kKeysMax) {
         return std::unexpected("limit is at most " + std::to_string(kKeysMax));
@@ -53,7 +61,12 @@ std::expected<KeysWish, std::string> parse_keys_wish(const Request& request) {
 }
 
 ordered_json place_json(PartitionIndex partition, Offset offset, std::uint64_t connection, TimestampMs time) {
-    return {{"partition", partition.value}, {"offset", offset.value}, {"connection", connection}, {"handed_out_ms", time.value}};
+    ordered_json object{{"partition", partition.value}, {"offset", offset.value}};
+    if (time != kNoTimestamp) {
+        object["connection"] = connection;
+        object["handed_out_ms"] = time.value;
+    }
+    return object;
 }
 
 ordered_json key_json(const insight::ReaderObserver::WrongKeyRecord& record, insight::KeyStyle style) {
@@ -77,10 +90,14 @@ void answer(const Surroundings& surroundings, const KeysWish& wish, Exchange& ex
         respond_error(exchange, Status::not_found, "there is no topic " + wish.topic);
         return;
     }
-    const auto page = surroundings.services.insight.readers.wrong_keys(*topic, wish.group, wish.skip, wish.limit);
+    const auto page = surroundings.services.insight.readers.wrong_keys(*topic, wish.reader, wish.skip, wish.limit);
     ordered_json object = surroundings.identity.begin_answer();
     object["topic"] = wish.topic;
-    object["group"] = wish.group;
+    if (wish.reader.group.empty()) {
+        object["client_id"] = wish.reader.client_id;
+    } else {
+        object["group"] = wish.reader.group;
+    }
     object["total"] = page.total;
     object["keys"] = ordered_json::array();
     for (const auto& key : page.keys) {
@@ -97,8 +114,11 @@ void serve_wrong_keys(const Surroundings& surroundings, const ExchangePointer& e
         respond_error(*exchange, Status::bad_request, wish.error());
         return;
     }
-    for (const auto& [need, resource] :
-         {std::pair(access::kReadTopic, wish->topic), std::pair(access::kDescribeGroup, wish->group)}) {
+    std::vector needs{std::pair(access::kReadTopic, wish->topic)};
+    if (!wish->reader.group.empty()) {
+        needs.emplace_back(access::kDescribeGroup, wish->reader.group);
+    }
+    for (const auto& [need, resource] : needs) {
         if (!authorize(surroundings.services.authorizer, exchange->caller(), need, resource, "GET /v1/findings/keys")) {
             respond_error(*exchange, Status::forbidden, refusal_sentence(exchange->caller(), need, resource));
             return;

@@ -94,16 +94,17 @@ const openFinding = (one, topic) => finding(one, [h("small", {}, about(one, topi
   one.kind === "harm" ? button("Mark as seen", () => markSeen(one).catch((error) => say(error.message)), "mini") : null]);
 
 const kKeysOnPage = 50;
+const handedOut = (place) => (place.handed_out_ms ? clock(place.handed_out_ms) : "–");
 
-/** A button for the keys that a group was handed in wrong order, with links to both records of each. */
-function wrongKeys({ topic, group }) {
+/** A button for the keys that a reader was handed in wrong order, with links to both records of each. */
+function wrongKeys({ topic, group, client_id, client_address }) {
   const box = h("div", { "aria-live": "polite" });
   const at = (place) => h("a", { href: page("topics", topic, "records") + `?partition=${place.partition}&from=${place.offset}` }, `${place.partition} / ${count(place.offset)}`);
   const draw = async (skip) => {
     try {
-      const answer = await get(path("findings", "keys"), { topic, group, skip, limit: kKeysOnPage });
-      show(box, table("Keys in wrong order", [["Key", (one) => one.key ?? one.key_hex ?? "–", "wide"], ["Newer: partition / offset", (one) => at(one.newer), "number"], ["handed out", (one) => clock(one.newer.handed_out_ms), "number"],
-        ["Older: partition / offset", (one) => at(one.older), "number"], ["handed out", (one) => clock(one.older.handed_out_ms), "number"], ["Committed", (one) => (one.is_processed ? "yes" : "no")]], answer.keys),
+      const answer = await get(path("findings", "keys"), { topic, ...(group ? { group } : { client_id, client_address }), skip, limit: kKeysOnPage });
+      show(box, table("Keys in wrong order", [["Key", (one) => one.key ?? one.key_hex ?? "–", "wide"], ["Newer: partition / offset", (one) => at(one.newer), "number"], ["handed out", (one) => handedOut(one.newer), "number"],
+        ["Older: partition / offset", (one) => at(one.older), "number"], ["handed out", (one) => handedOut(one.older), "number"], ["Committed", (one) => (one.is_processed ? "yes" : "no")]], answer.keys),
       pager(skip, kKeysOnPage, answer.total, draw));
     } catch (error) {
       say(error.message);

@@ -1,6 +1,8 @@
 #include "broker/insight/local/local_topics.h"
 
 #include <algorithm>
+#include <memory>
+#include <set>
 
 #include "broker/config/topic_config.h"
 #include "broker/insight/local/log_keyed_records.h"
@@ -35,6 +37,17 @@ GrownTopic grown_topic(const catalog::Topic& topic, std::vector<std::pair<std::s
                      .sequence = newest.catalog_sequence,
                      .joins = std::move(joins),
                      .readers = std::nullopt};
+    for (std::size_t index = 0; index < topic.expansions.size(); ++index) {
+        if (const auto& at_cut = topic.expansions[index]->circumstances) {
+            std::set<std::string> at_work;
+            for (const catalog::GroupAtCut& group : at_cut->groups) {
+                if (group.members > 0) {
+                    at_work.insert(group.group_id);
+                }
+            }
+            grown.growths[index].groups_at_work = std::make_shared<const std::set<std::string>>(std::move(at_work));
+        }
+    }
     // Circumstances describe the moment of the growth, even if the observer sees it later.
     const auto& circumstances = newest.circumstances;
     if (is_growing && circumstances && static_cast<std::size_t>(circumstances->group_count) == circumstances->groups.size()) {

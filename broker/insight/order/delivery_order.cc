@@ -12,8 +12,12 @@ void DeliveryOrder::hand_out(const HandOut& handed, const KeyCuts& cuts) {
     const auto [last, is_first] = last_.try_emplace(handed.partition, Last{.begin = handed.from});
     if (is_first) {
         reach(handed.partition, handed.from);
-    } else if (takes_over(handed)) {
-        drop(handed.partition, handed.from, cuts);
+    } else if (passed_.at(handed.partition).contains(handed.from)) {
+        if (were_dropped(handed)) {
+            drop(handed.partition, handed.from, cuts);
+        } else {
+            note_given_again(handed, cuts);
+        }
     }
     last->second.reader = handed.reader;
     last->second.time = handed.time;
@@ -24,12 +28,60 @@ void DeliveryOrder::hand_out(const HandOut& handed, const KeyCuts& cuts) {
     hand_out_later(handed, cuts);
 }
 
-bool DeliveryOrder::takes_over(const HandOut& handed) const {
+void DeliveryOrder::begin_at_work(std::span<const Offset> committed) {
+    was_at_work_ = true;
+    for (std::size_t index = 0; index < committed.size(); ++index) {
+        if (committed[index] != kNoOffset) {
+            committed_.insert_or_assign({static_cast<std::int32_t>(index)}, Committed{.offset = committed[index]});
+        }
+    }
+}
+
+void DeliveryOrder::continue_reader(std::uint64_t reader, std::uint64_t next) {
+    if (continued_.size() < kContinuedMax) {
+        continued_.emplace(next, first_of(reader));
+    }
+}
+
+bool DeliveryOrder::were_dropped(const HandOut& handed) const {
     const Last& last = last_.at(handed.partition);
     const auto committed = committed_.find(handed.partition);
-    return last.reader != handed.reader && handed.time.value - last.time.value <= kHandoverMs && committed != committed_.end() &&
-           committed->second.offset == handed.from && committed->second.event > last.event &&
-           passed_.at(handed.partition).contains(handed.from);
+    return (are_one(last.reader, handed.reader) || handed.time.value - last.time.value <= kHandoverMs) &&
+           committed != committed_.end() && committed->second.offset == handed.from && committed->second.event > last.event;
+}
+
+void DeliveryOrder::note_given_again(const HandOut& handed, const KeyCuts& cuts) {
+    const auto committed = committed_.find(handed.partition);
+    const Offset finished = committed == committed_.end() ? Offset{0} : committed->second.offset;
+    const OffsetRanges& passed = passed_.at(handed.partition);
+    for (std::uint32_t index = 0; index < cuts.cuts().size(); ++index) {
+        const KeyCut& cut = cuts.cuts()[index];
+        if (cut.from != handed.partition || cut.earlier < std::max(handed.from, finished) || cut.earlier >= handed.to ||
+            !passed.contains(cut.earlier) || keys_.contains(index) || !has_handed_out(cut.to, cut.later)) {
+            continue;
+        }
+        if (!has_room()) {
+            has_no_room_ = true;
+            return;
+        }
+        given_again_.emplace(index, cut);
+    }
+}
+
+bool DeliveryOrder::has_handed_out(PartitionIndex partition, Offset offset) const {
+    const auto last = last_.find(partition);
+    return last != last_.end() && offset >= last->second.begin && passed_.at(partition).contains(offset);
+}
+
+std::optional<Offset> DeliveryOrder::committed(PartitionIndex partition) const {
+    const auto committed = committed_.find(partition);
+    const bool is_known = committed != committed_.end() && committed->second.event != 0;
+    return is_known ? std::optional(committed->second.offset) : std::nullopt;
+}
+
+std::optional<Offset> DeliveryOrder::begin_of(PartitionIndex partition) const {
+    const auto last = last_.find(partition);
+    return last == last_.end() ? std::nullopt : std::optional(last->second.begin);
 }
 
 void DeliveryOrder::drop(PartitionIndex partition, Offset from, const KeyCuts& cuts) {
@@ -43,10 +95,12 @@ void DeliveryOrder::drop(PartitionIndex partition, Offset from, const KeyCuts& c
         waiting_.erase({key.cut.from, key.cut.earlier, index});
         return true;
     });
-    std::erase_if(overlapping_, [&](const auto& entry) {
+    const auto is_dropped = [&](const auto& entry) {
         const KeyCut& cut = entry.second;
         return (cut.from == partition && cut.earlier >= from) || (cut.to == partition && cut.later >= from);
-    });
+    };
+    std::erase_if(overlapping_, is_dropped);
+    std::erase_if(given_again_, is_dropped);
     for (std::uint32_t index = 0; index < cuts.cuts().size(); ++index) {
         const KeyCut& cut = cuts.cuts()[index];
         if (cut.from != partition || cut.earlier < from) {
@@ -58,20 +112,18 @@ void DeliveryOrder::drop(PartitionIndex partition, Offset from, const KeyCuts& c
             waiting_.insert({cut.from, cut.earlier, index});
             continue;
         }
-        const auto to = last_.find(cut.to);
-        const bool was_handed_out = to != last_.end() && cut.later >= to->second.begin && passed_.at(cut.to).contains(cut.later);
-        if (!was_handed_out) {
+        if (!has_handed_out(cut.to, cut.later)) {
             continue;
         }
-        if (keys_.size() + overlapping_.size() >= kKeysMax) {
+        if (!has_room()) {
             has_no_room_ = true;
             continue;
         }
         const auto committed = committed_.find(cut.to);
         keys_.emplace(index, Key{.cut = cut,
-                                 .later_reader = to->second.reader,
+                                 .later_reader = last_.at(cut.to).reader,
                                  .later_answer = 0,
-                                 .later_time = to->second.time,
+                                 .later_time = last_.at(cut.to).time,
                                  .earlier = std::nullopt,
                                  .is_committed = committed != committed_.end() && cut.later < committed->second.offset});
         later_.insert({cut.to, cut.later, index});
@@ -95,7 +147,8 @@ void DeliveryOrder::hand_out_earlier(const HandOut& handed, Offset from, Offset 
     while (place != waiting_.end() && place->partition == handed.partition && place->offset < to) {
         Key& key = keys_.at(place->cut);
         key.earlier = handed;
-        key.is_in_two_members = key.later_reader != handed.reader && !key.is_committed;
+        key.is_given_back = doubted_.contains(handed.partition);
+        key.is_in_two_members = !key.is_committed && !are_one(key.later_reader, handed.reader);
         place = waiting_.erase(place);
     }
 }
@@ -117,7 +170,7 @@ void DeliveryOrder::hand_out_later(const HandOut& handed, const KeyCuts& cuts) {
         if (is_in_order && !overlaps(handed, cut)) {
             continue;
         }
-        if (keys_.size() + overlapping_.size() >= kKeysMax) {
+        if (!has_room()) {
             has_no_room_ = true;
             continue;
         }
@@ -137,7 +190,8 @@ void DeliveryOrder::hand_out_later(const HandOut& handed, const KeyCuts& cuts) {
 
 bool DeliveryOrder::overlaps(const HandOut& handed, const KeyCut& cut) const {
     const auto earlier = last_.find(cut.from);
-    if (earlier == last_.end() || earlier->second.reader == handed.reader || cut.earlier < earlier->second.begin) {
+    if (earlier == last_.end() || are_one(earlier->second.reader, handed.reader) ||
+        (cut.earlier < earlier->second.begin && !was_at_work_)) {
         return false;
     }
     const auto committed = committed_.find(cut.from);
@@ -164,8 +218,9 @@ void DeliveryOrder::commit(PartitionIndex partition, Offset offset) {
 }
 
 void DeliveryOrder::forget_before(PartitionIndex partition, Offset offset) {
-    std::erase_if(overlapping_,
-                  [&](const auto& entry) { return entry.second.from == partition && entry.second.earlier < offset; });
+    const auto is_gone = [&](const auto& entry) { return entry.second.from == partition && entry.second.earlier < offset; };
+    std::erase_if(overlapping_, is_gone);
+    std::erase_if(given_again_, is_gone);
     std::erase_if(keys_, [&](const auto& entry) {
         const KeyCut& cut = entry.second.cut;
         if (cut.from != partition || cut.earlier >= offset) {
@@ -175,6 +230,11 @@ void DeliveryOrder::forget_before(PartitionIndex partition, Offset offset) {
         waiting_.erase({cut.from, cut.earlier, entry.first});
         return true;
     });
+}
+
+bool DeliveryOrder::has_told() const {
+    return std::ranges::any_of(keys_, [](const auto& entry) { return entry.second.is_wrong(); }) ||
+           counts().overlapping + counts().given_back > 0;
 }
 
 DeliveryOrder::Counts DeliveryOrder::counts() const {
@@ -210,6 +270,13 @@ DeliveryOrder::Counts DeliveryOrder::counts() const {
         }
     }
     counts.overlapping = static_cast<std::int64_t>(overlapping.size());
+    std::set<std::uint64_t> given_again;
+    for (const auto& [index, cut] : given_again_) {
+        if (!by_hash.contains(cut.key_hash) && !overlapping.contains(cut.key_hash)) {
+            given_again.insert(cut.key_hash);
+        }
+    }
+    counts.given_back = static_cast<std::int64_t>(given_again.size());
     for (const auto& [hash, worst] : by_hash) {
         counts.handed_out += worst.is_wrong ? 1 : 0;
         counts.processed += worst.is_processed ? 1 : 0;
@@ -243,6 +310,19 @@ std::vector<WrongKey> DeliveryOrder::wrong_keys() const {
 std::vector<KeyCut> DeliveryOrder::overlapping() const {
     std::vector<KeyCut> cuts;
     for (const auto& [index, cut] : overlapping_) {
+        cuts.push_back(cut);
+    }
+    return cuts;
+}
+
+std::vector<KeyCut> DeliveryOrder::given_back() const {
+    std::vector<KeyCut> cuts;
+    for (const auto& [index, key] : keys_) {
+        if (key.earlier && key.is_given_back) {
+            cuts.push_back(key.cut);
+        }
+    }
+    for (const auto& [index, cut] : given_again_) {
         cuts.push_back(cut);
     }
     return cuts;

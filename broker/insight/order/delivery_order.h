@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
-
+#include <span>
 #include <vector>
 
 #include "broker/insight/order/key_cuts.h"
@@ -21,14 +21,17 @@
 /// - A key is *handed out in wrong order* if the group was handed the key's `later` record before it was handed `earlier` for the
 ///   first time (see KeyCut).
 /// - It is *processed in wrong order* if the group, besides, committed a position behind `later`.
-/// - It was *given back* if the group was handed `later` once more without such a commit. Whether an application had seen the
-///   record before is then not known, and the key counts only here.
+/// - It was *given back* if the group was handed one of the records once more without a commit behind it: `later` of a key in
+///   wrong order, or `earlier` after `later` of a key in the right order. Whether an application had seen the record before is
+///   then not known, and the key counts only here. So does a key whose `earlier` the group may have been handed before the watch.
 ///
 /// A consumer that loses a partition drops what it had fetched ahead: Java and franz-go drop its buffer at the revocation,
 /// librdkafka and sarama when they stop to fetch it. With auto commit, or commits in the callback of the revocation, it commits
 /// what the application had; the next owner begins there. So if another reader begins below what was handed out, soon after the
 /// last answer to the reader before it, and the group has committed just this position after that answer, then the records from
-/// there on count as not handed out before. Without these signs, as after a crash, keys are given back.
+/// there on count as not handed out before. So do they if the same reader goes back to a position that the group has committed
+/// after the last answer: librdkafka drops its queue of a partition that is paused. Without these signs, as after a crash or a
+/// pause without a commit, keys are given back.
 ///
 /// A reader takes its answers in their order. Two readers do not: if one of the records was still unfinished with another reader
 /// (no commit behind it) when the second one was handed out, both were *in two members* at once, and only these know which came
@@ -56,10 +59,11 @@ struct HandOut {
 /// A key that was handed out in wrong order.
 struct WrongKey {
     KeyCut cut;
+    /// The readers and the times of the first hand-outs. 0 and kNoTimestamp if only commits prove the order.
     std::uint64_t later_reader = 0;
     std::uint64_t earlier_reader = 0;
-    TimestampMs later_time;
-    TimestampMs earlier_time;
+    TimestampMs later_time = kNoTimestamp;
+    TimestampMs earlier_time = kNoTimestamp;
     bool is_in_one_answer = false;
     bool is_in_two_members = false;
     bool is_processed = false;
@@ -74,6 +78,8 @@ class DeliveryOrder {
   public:
     /// Most keys that are remembered: those that wait for their earlier record, and those in wrong order.
     static constexpr std::size_t kKeysMax = 65'536;
+    /// Most connections that continue others. Beyond this, a connection counts as a reader of its own.
+    static constexpr std::size_t kContinuedMax = 1024;
     /// A partition that changes its owner gets a new reader within this time after the last answer to the old one.
     static constexpr std::int64_t kHandoverMs = 10'000;
 
@@ -97,6 +103,14 @@ class DeliveryOrder {
     };
 
     void hand_out(const HandOut& handed, const KeyCuts& cuts);
+    /// The group was reading when the watch began: records in front of a partition's first hand-out may still be unfinished.
+    /// `committed`: by partition, the group's commits before that; kNoOffset for none.
+    void begin_at_work(std::span<const Offset> committed);
+    /// Call it before the first hand-out of a partition whose begin does not tell what the group was handed before: a group that
+    /// was at work may go back to its last commit. Keys with their earlier record there are only given back.
+    void doubt_begin(PartitionIndex partition) { doubted_.insert(partition); }
+    /// `reader` goes on as `next`, over another connection: both are one reader.
+    void continue_reader(std::uint64_t reader, std::uint64_t next);
     /// The group's committed position in the partition is now `offset`. It may go back.
     void commit(PartitionIndex partition, Offset offset);
     /// The group had been handed everything before `offset`, before the watch began or by a way that the caller does not see.
@@ -104,12 +118,22 @@ class DeliveryOrder {
     /// Records of the partition before `offset` no longer exist: keys with their earlier record there do not count any more.
     void forget_before(PartitionIndex partition, Offset offset);
 
+    /// True if a key was, or may have been, in wrong order.
+    [[nodiscard]] bool has_told() const;
     /// Each key counts once, however many cuts it has.
     [[nodiscard]] Counts counts() const;
     /// The cuts that count as handed out in wrong order, in the order in which `KeyCuts` found them.
     [[nodiscard]] std::vector<WrongKey> wrong_keys() const;
     /// The cuts of keys that were handed out in the right order, but were in two members.
     [[nodiscard]] std::vector<KeyCut> overlapping() const;
+    /// The cuts of keys that were given back.
+    [[nodiscard]] std::vector<KeyCut> given_back() const;
+    /// True if the group was handed the record while this watched it.
+    [[nodiscard]] bool has_handed_out(PartitionIndex partition, Offset offset) const;
+    /// The last commit in the partition since the watch began; null without one.
+    [[nodiscard]] std::optional<Offset> committed(PartitionIndex partition) const;
+    /// Where the first hand-out of the partition began; null before that.
+    [[nodiscard]] std::optional<Offset> begin_of(PartitionIndex partition) const;
     /// True if the group was handed everything in `[from, end)` of the partition, or began behind it.
     [[nodiscard]] bool has_all(PartitionIndex partition, Offset from, Offset end) const;
 
@@ -149,10 +173,22 @@ class DeliveryOrder {
         Offset begin;
     };
 
-    /// True if the reader takes over from another one that dropped the records from `handed.from` on.
-    [[nodiscard]] bool takes_over(const HandOut& handed) const;
+    /// True if both are the same reader.
+    [[nodiscard]] bool are_one(std::uint64_t reader, std::uint64_t other) const {
+        return reader == other || first_of(reader) == first_of(other);
+    }
+    /// The connection over which the reader began.
+    [[nodiscard]] std::uint64_t first_of(std::uint64_t reader) const {
+        const auto continued = continued_.find(reader);
+        return continued == continued_.end() ? reader : continued->second;
+    }
+    /// True if the records from `handed.from` on were dropped, by another reader from which this one takes over or by itself.
+    [[nodiscard]] bool were_dropped(const HandOut& handed) const;
     /// The records from `from` on were dropped, so they count as not handed out.
     void drop(PartitionIndex partition, Offset from, const KeyCuts& cuts);
+    [[nodiscard]] bool has_room() const { return keys_.size() + overlapping_.size() + given_again_.size() < kKeysMax; }
+    /// Notes the keys in the right order whose older record is handed out again.
+    void note_given_again(const HandOut& handed, const KeyCuts& cuts);
     void hand_out_earlier(const HandOut& handed, Offset from, Offset to);
     /// True if the earlier record of the cut is, or may be, with another reader.
     [[nodiscard]] bool overlaps(const HandOut& handed, const KeyCut& cut) const;
@@ -168,9 +204,11 @@ class DeliveryOrder {
     std::uint64_t events_ = 0;
     struct Committed {
         Offset offset;
+        /// 0 for a commit from before the watch.
         std::uint64_t event = 0;
     };
     std::map<PartitionIndex, Committed> committed_;
+    bool was_at_work_ = false;
     /// By the index of the cut.
     std::map<std::uint32_t, Key> keys_;
     /// The places of the later records of all of these.
@@ -179,6 +217,11 @@ class DeliveryOrder {
     std::set<Place> waiting_;
     /// The cuts that overlapped, by index.
     std::map<std::uint32_t, KeyCut> overlapping_;
+    /// The cuts in the right order whose older record was handed out again, by index.
+    std::map<std::uint32_t, KeyCut> given_again_;
+    std::set<PartitionIndex> doubted_;
+    /// Connections that continue others, with the connection over which their reader began.
+    std::map<std::uint64_t, std::uint64_t> continued_;
     bool has_no_room_ = false;
 };
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -86,6 +88,8 @@ struct EarlierExpansion {
     TimestampMs time = kNoTimestamp;
     /// By old partition; missing entries are 0.
     std::vector<Offset> log_end_offsets;
+    /// The groups that had members then; null if that is not known, or does not matter.
+    std::shared_ptr<const std::set<std::string>> groups_at_work = {};
 };
 
 struct PartitionFacts {

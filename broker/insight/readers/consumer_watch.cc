@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "broker/insight/keys/key_table.h"
 #include "broker/insight/readers/outside_readers.h"
 
 namespace partita::insight {
@@ -124,7 +125,8 @@ std::vector<Finding> ConsumerWatch::findings(const ReaderFacts& facts, Timestamp
     // before them.
     inversions_.prove(facts, groups, resets_);
     resets_.settle(facts, groups, owners, now);
-    order_findings_.find(topic_, facts, order_.told(), inversions_.proven(facts, resets_), inversions_.has_left_out(), findings);
+    prove_by_commits(facts);
+    order_findings_.find(topic_, facts, order_, proven_, inversions_.has_left_out(), findings);
     resets_.find_skips(topic_, facts, findings);
     resets_.find_crashes(topic_, time, findings);
     blind_.find(topic_, facts, time, findings);
@@ -132,6 +134,43 @@ std::vector<Finding> ConsumerWatch::findings(const ReaderFacts& facts, Timestamp
     find_seeds(topic_, facts, findings);
     next_change_ = time.next();
     return findings;
+}
+
+void ConsumerWatch::prove_by_commits(const ReaderFacts& facts) {
+    const auto before = std::exchange(proven_, inversions_.proven(facts, resets_));
+    for (auto& [group, keys] : proven_) {
+        std::set<std::string_view> known;
+        if (const auto told = before.find(group); told != before.end()) {
+            for (const Inversions::Proven& key : told->second) {
+                known.insert(key.key);
+            }
+        }
+        std::erase_if(keys, [&](const Inversions::Proven& key) {
+            return order_.has_judged(group, key.from, key.earlier, key.to, key.later) ||
+                   (order_.will_judge() && !known.contains(key.key));
+        });
+    }
+    std::erase_if(proven_, [](const auto& entry) { return entry.second.empty(); });
+}
+
+std::vector<WrongKey> ConsumerWatch::wrong_keys(const OrderWatch::Reader& reader) const {
+    std::vector<WrongKey> all = order_.wrong_keys(reader);
+    const auto proven = proven_.find(reader.group);
+    if (proven == proven_.end()) {
+        return all;
+    }
+    std::set<std::uint64_t> known;
+    for (const WrongKey& key : all) {
+        known.insert(key.cut.key_hash);
+    }
+    for (const Inversions::Proven& key : proven->second) {
+        const std::uint64_t hash = KeyTable::hash_of(as_bytes(key.key));
+        if (known.insert(hash).second) {
+            all.push_back({.cut = {.key_hash = hash, .from = key.from, .to = key.to, .earlier = key.earlier, .later = key.later},
+                           .is_processed = true});
+        }
+    }
+    return all;
 }
 
 std::set<std::string> ConsumerWatch::groups_told() const {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -76,8 +77,8 @@ class ConsumerWatch {
     /// The first moment after the last call of `findings` at which time alone can change what holds; null if it cannot.
     [[nodiscard]] std::optional<TimestampMs> next_change() const { return next_change_; }
 
-    /// See OrderWatch.
-    [[nodiscard]] std::vector<WrongKey> wrong_keys(std::string_view group) const { return order_.wrong_keys(group); }
+    /// See OrderWatch. Then, for a group, the keys that only its commits proved at the last call of `findings`.
+    [[nodiscard]] std::vector<WrongKey> wrong_keys(const OrderWatch::Reader& reader) const;
 
     /// Groups with remembered state that must be forgotten when the group is deleted (see `forget_group`).
     [[nodiscard]] std::set<std::string> groups_told() const;
@@ -96,6 +97,11 @@ class ConsumerWatch {
     MemberHistory members_;
     AutoResets resets_;
     Inversions inversions_;
+    /// Looks which keys commits prove, apart from those that the answers to the group judge.
+    void prove_by_commits(const ReaderFacts& facts);
+
+    /// By group, at the last look.
+    std::map<std::string, std::vector<Inversions::Proven>> proven_;
     OrderWatch order_;
     OrderFindings order_findings_;
     /// The groups that read the topic when it grew last, if that is known.

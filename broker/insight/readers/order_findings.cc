@@ -6,6 +6,7 @@
 
 #include "broker/insight/findings/sentence_numbers.h"
 #include "broker/insight/keys/key_table.h"
+#include "broker/insight/readers/outside_readers.h"
 
 namespace partita::insight {
 namespace {
@@ -38,14 +39,92 @@ Finding by_commits(const std::string& topic, const std::string& group, const std
     return finding;
 }
 
+/// The reader of a finding, and its words.
+struct Reader {
+    Subject subject;
+    std::string name;
+    /// Two of them that had both records of a key.
+    std::string_view two_holders;
+};
+
+/// The numbers of one reader from both sources.
+struct Numbers {
+    std::int64_t keys = 0;
+    std::int64_t processed = 0;
+    bool is_exact = true;
+};
+
+/// The keys that a reader may have got in wrong order, in words behind those that it surely did.
+std::string possibilities(const Reader& reader, const OrderWatch::Told& told, const Numbers& numbers) {
+    const auto in_two = static_cast<std::int64_t>(told.in_two_members.size());
+    const std::string_view further = numbers.keys == 0 ? "key" : "further key";
+    std::string text;
+    if (in_two + told.overlapping > 0) {
+        text += " had both records of " + (in_two > 0 ? std::to_string(in_two) + " of these" : "") +
+                (in_two > 0 && told.overlapping > 0 ? " and of " : "") +
+                (told.overlapping > 0 ? at_least(numbers.is_exact, told.overlapping, further) : "") + " in " +
+                std::string(reader.two_holders) + " at once, and only these know which came first";
+    }
+    if (told.given_back > 0) {
+        text += std::string(text.empty() ? "" : "; it") + " was or may have been handed one record of " +
+                at_least(numbers.is_exact, told.given_back, further) + " twice, and only it knows when it took that";
+    }
+    return text;
+}
+
+/// The finding about a reader, by what the broker sent. `committed`: what commits alone say of it; empty if they say nothing.
+Finding by_answers(const std::string& topic, const Reader& reader, const OrderWatch::Told& told, const Numbers& numbers,
+                   const std::string& committed) {
+    const auto& [count, finished, is_exact] = numbers;
+    const auto together = static_cast<std::int64_t>(told.in_one_answer.size());
+    const auto in_two = static_cast<std::int64_t>(told.in_two_members.size());
+    std::string condition;
+    if (told.cuts.empty()) {
+        condition = committed.empty() ? reader.name : committed + "; it";
+    } else {
+        const WrongKey& example = told.cuts.front();
+        condition = reader.name + " was handed newer records of " + at_least(is_exact, count, "key") +
+                    " before older ones: " + place(topic, example.cut.to, example.cut.later) + " before " +
+                    place(topic, example.cut.from, example.cut.earlier);
+    }
+    if (finished > 0 && !told.cuts.empty()) {
+        condition += "; it has committed beyond the newer records of " +
+                     (finished == count && is_exact ? std::string("all of them") : at_least(is_exact, finished, "key"));
+    }
+    if (together > 0) {
+        condition += "; " + counted(together, "key has both records in one answer", "keys have both records in one answer");
+    }
+    if (const std::string more = possibilities(reader, told, numbers); !more.empty()) {
+        condition += (told.cuts.empty() ? "" : "; it") + more;
+    }
+    Finding finding = make_finding(HazardId::inversion_delivered, reader.subject, std::move(condition),
+                                   count == 0 ? told.overlapping + told.given_back : count);
+    if (count == 0) {
+        finding.severity = Severity::warn;
+        finding.title = "records of a key may have been read out of order";
+    }
+    finding.numbers = {{"keys", count},
+                       {"processed_keys", finished},
+                       {"one_answer_keys", together},
+                       {"given_back_keys", told.given_back},
+                       {"two_member_keys", in_two},
+                       {"overlapping_keys", told.overlapping},
+                       {"readers", static_cast<std::int64_t>(told.readers.size())},
+                       {"first_ms", told.first.value},
+                       {"last_ms", told.last.value},
+                       {"is_exact", is_exact ? 1 : 0}};
+    for (const auto& [partition, offset] : told.last_earlier) {
+        finding.add_evidence(partition, offset);
+    }
+    return finding;
+}
+
 }  // namespace
 
-const std::vector<ExampleKey>& OrderFindings::examples_of(const std::string& group, const OrderWatch::Told& told,
-                                                          const ReaderFacts& facts) {
-    Examples& known = examples_[group];
+void OrderFindings::read_examples(Examples& known, const OrderWatch::Told& told, const ReaderFacts& facts) {
     const bool is_enough = known.keys_with_places.size() == Finding::kExamplesMax || known.keys == told.keys.size();
     if (is_enough || facts.records == nullptr) {
-        return known.keys_with_places;
+        return;
     }
     Finding holder;
     std::set<std::uint64_t> shown;
@@ -62,14 +141,13 @@ const std::vector<ExampleKey>& OrderFindings::examples_of(const std::string& gro
         }
     }
     known = {.keys = told.keys.size(), .keys_with_places = std::move(holder.examples)};
-    return known.keys_with_places;
 }
 
-void OrderFindings::find(const std::string& topic, const ReaderFacts& facts,
-                         const std::map<std::string, OrderWatch::Told>& handed,
+void OrderFindings::find(const std::string& topic, const ReaderFacts& facts, const OrderWatch& order,
                          const std::map<std::string, std::vector<Inversions::Proven>>& proven, bool has_left_out,
                          std::vector<Finding>& findings) {
-    std::erase_if(examples_, [&](const auto& entry) { return !handed.contains(entry.first); });
+    const std::map<std::string, OrderWatch::Told> handed = order.told();
+    std::erase_if(of_groups_, [&](const auto& entry) { return !handed.contains(entry.first); });
     for (const auto& [group, keys] : proven) {
         if (!handed.contains(group)) {
             findings.push_back(by_commits(topic, group, keys, has_left_out));
@@ -79,63 +157,41 @@ void OrderFindings::find(const std::string& topic, const ReaderFacts& facts,
         std::set<std::uint64_t> keys = told.keys;
         std::set<std::uint64_t> processed = told.processed;
         bool is_exact = told.is_exact;
-        if (const auto by_commits = proven.find(group); by_commits != proven.end()) {
-            for (const Inversions::Proven& each : by_commits->second) {
+        std::string committed;
+        if (const auto found = proven.find(group); found != proven.end()) {
+            for (const Inversions::Proven& each : found->second) {
                 const std::uint64_t hash = KeyTable::hash_of(as_bytes(each.key));
                 keys.insert(hash);
                 processed.insert(hash);
             }
             is_exact = is_exact && !has_left_out;
+            committed = by_commits(topic, group, found->second, has_left_out).condition;
         }
-        const auto count = static_cast<std::int64_t>(keys.size());
-        const auto finished = static_cast<std::int64_t>(processed.size());
-        const auto together = static_cast<std::int64_t>(told.in_one_answer.size());
-        std::string condition;
-        if (told.cuts.empty()) {
-            // Only commits prove something, or nothing does.
-            condition =
-                count == 0 ? "group " + group : by_commits(topic, group, proven.at(group), has_left_out).condition + "; it";
-        } else {
-            const WrongKey& example = told.cuts.front();
-            condition = "group " + group + " was handed newer records of " + at_least(is_exact, count, "key") +
-                        " before older ones: " + place(topic, example.cut.to, example.cut.later) + " before " +
-                        place(topic, example.cut.from, example.cut.earlier);
-        }
-        if (finished > 0 && !told.cuts.empty()) {
-            condition += "; it has committed beyond the newer records of " +
-                         (finished == count && is_exact ? std::string("all of them") : at_least(is_exact, finished, "key"));
-        }
-        if (together > 0) {
-            condition += "; " + counted(together, "key has both records in one answer", "keys have both records in one answer");
-        }
-        const auto in_two_members = static_cast<std::int64_t>(told.in_two_members.size());
-        if (in_two_members + told.overlapping > 0) {
-            condition += std::string(told.cuts.empty() ? "" : "; it") + " had both records of " +
-                         (in_two_members > 0 ? std::to_string(in_two_members) + " of these" : "") +
-                         (in_two_members > 0 && told.overlapping > 0 ? " and of " : "") +
-                         (told.overlapping > 0 ? at_least(is_exact, told.overlapping, count == 0 ? "key" : "further key") : "") +
-                         " in two members at once, and only these know which came first";
-        }
-        Finding finding = make_finding(HazardId::inversion_delivered, {.topic = topic, .group = group}, std::move(condition),
-                                       count == 0 ? told.overlapping : count);
-        if (count == 0) {
-            finding.severity = Severity::warn;
-            finding.title = "records of a key may have been read out of order";
-        }
-        finding.numbers = {{"keys", count},
-                           {"processed_keys", finished},
-                           {"one_answer_keys", together},
-                           {"given_back_keys", told.given_back},
-                           {"two_member_keys", in_two_members},
-                           {"overlapping_keys", told.overlapping},
-                           {"readers", static_cast<std::int64_t>(told.readers.size())},
-                           {"first_ms", told.first.value},
-                           {"last_ms", told.last.value},
-                           {"is_exact", is_exact ? 1 : 0}};
-        for (const auto& [partition, offset] : told.last_earlier) {
-            finding.add_evidence(partition, offset);
-        }
-        finding.examples = examples_of(group, told, facts);
+        const Numbers numbers{.keys = static_cast<std::int64_t>(keys.size()),
+                              .processed = static_cast<std::int64_t>(processed.size()),
+                              .is_exact = is_exact};
+        const Reader reader{.subject = {.topic = topic, .group = group}, .name = "group " + group, .two_holders = "two members"};
+        findings.push_back(by_answers(topic, reader, told, numbers, committed));
+        Examples& examples = of_groups_[group];
+        read_examples(examples, told, facts);
+        findings.back().examples = examples.keys_with_places;
+    }
+    find_outside(topic, facts, order.told_outside(), findings);
+}
+
+void OrderFindings::find_outside(const std::string& topic, const ReaderFacts& facts,
+                                 const std::map<ReadingClient, OrderWatch::Told>& handed, std::vector<Finding>& findings) {
+    std::erase_if(of_outsiders_, [&](const auto& entry) { return !handed.contains(entry.first); });
+    for (const auto& [client, told] : handed) {
+        const Numbers numbers{.keys = static_cast<std::int64_t>(told.keys.size()), .processed = 0, .is_exact = told.is_exact};
+        const Reader reader{
+            .subject = subject_of(topic, client), .name = name_of(client) + ", in no group,", .two_holders = "two connections"};
+        Finding finding = by_answers(topic, reader, told, numbers, "");
+        // Nobody knows what a client without commits has processed.
+        std::erase_if(finding.numbers, [](const FindingNumber& number) { return number.name == "processed_keys"; });
+        Examples& examples = of_outsiders_[client];
+        read_examples(examples, told, facts);
+        finding.examples = examples.keys_with_places;
         findings.push_back(std::move(finding));
     }
 }

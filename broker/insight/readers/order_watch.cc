@@ -22,12 +22,21 @@ std::vector<Offset> positions_in(const GroupFacts& group, std::int32_t partition
     return positions;
 }
 
+HandOut hand_out_of(const Delivery& delivery, Offset to) {
+    return {.reader = delivery.connection.value,
+            .answer = delivery.answer,
+            .partition = delivery.partition,
+            .from = delivery.from,
+            .to = to,
+            .time = delivery.time};
+}
+
 }  // namespace
 
 void OrderWatch::set_growths(std::span<const EarlierExpansion> growths) {
     for (std::size_t index = cuts_.size(); index < growths.size(); ++index) {
         cuts_.push_back(cut_of(growths[index]));
-        growths_.push_back({.cut = cuts_.back()});
+        growths_.push_back({.cut = cuts_.back(), .groups_at_work = growths[index].groups_at_work});
     }
     if (growths_.size() > kGrowthsMax) {
         growths_.erase(growths_.begin(), growths_.end() - kGrowthsMax);
@@ -43,8 +52,9 @@ void OrderWatch::on_delivery(const Delivery& delivery) {
 }
 
 void OrderWatch::on_commit(std::string_view group, std::span<const Inversions::Commit> commits) {
-    const bool is_watched =
-        !waiting_.empty() || std::ranges::any_of(growths_, [&](const Growth& growth) { return growth.groups.contains(group); });
+    const bool is_watched = !waiting_.empty() || std::ranges::any_of(growths_, [&](const Growth& growth) {
+        return growth.groups.contains(group) || growth.has_at_work(group);
+    });
     if (!is_watched) {
         return;
     }
@@ -92,7 +102,7 @@ void OrderWatch::settle(const ReaderFacts& facts, ReaderOwners& owners, std::opt
         }
         waiting_.pop_front();
     }
-    end_watches();
+    end_watches(time);
     remember_positions(facts);
     is_reading_ = !facts.records->has_budget();
 }
@@ -107,21 +117,33 @@ void OrderWatch::forget_removed(const ReaderFacts& facts) {
             for (auto& [group, order] : growth.groups) {
                 order.order.forget_before(partition, facts.log_starts[index]);
             }
+            for (auto& [client, passes] : growth.outsiders) {
+                for (OutsidePass& pass : passes) {
+                    pass.forget_before(partition, facts.log_starts[index]);
+                }
+            }
         }
     }
     log_starts_.assign(facts.log_starts.begin(), facts.log_starts.end());
 }
 
 void OrderWatch::resolve(const ReaderFacts& facts, ReaderOwners& owners) {
+    std::map<ConnectionId, std::shared_ptr<const ReadingClient>> clients;
     for (Event& event : waiting_) {
         auto* waiting = std::get_if<Waiting>(&event);
         if (waiting == nullptr) {
             continue;
         }
-        if (waiting->group.empty()) {
+        if (waiting->group.empty() && !waiting->outsider) {
             const ReaderOwner& owner = owners.of(waiting->delivery.connection);
             if (owner.is_of_one_group && !owner.may_change) {
                 waiting->group = owner.groups.front();
+            } else if (owners.is_outside(waiting->delivery.connection)) {
+                auto& client = clients[waiting->delivery.connection];
+                if (!client) {
+                    client = std::make_shared<const ReadingClient>(*owners.client_of(waiting->delivery.connection));
+                }
+                waiting->outsider = client;
             }
         }
         if (!waiting->to && !waiting->is_gone && facts.records->has_budget()) {
@@ -145,6 +167,9 @@ void OrderWatch::note_reading_groups(ReaderOwners& owners) {
                 growth.reading_groups.insert(waiting->group);
                 continue;
             }
+            if (waiting->outsider) {
+                continue;
+            }
             const ReaderOwner& owner = owners.of(waiting->delivery.connection);
             growth.reading_groups.insert(owner.groups.begin(), owner.groups.end());
             growth.may_any_group_read = growth.may_any_group_read || owner.may_change ||
@@ -158,13 +183,19 @@ OrderWatch::Step OrderWatch::apply(const Waiting& waiting, const ReaderFacts& fa
     if (!waiting.group.empty()) {
         return apply_to_group(waiting, groups.find(waiting.group), facts);
     }
+    if (waiting.outsider) {
+        return apply_to_outsider(waiting, facts);
+    }
     const ReaderOwner& owner = owners.of(waiting.delivery.connection);
-    const bool is_open = owner.may_change || owner.kind == Attribution::Kind::one_of;
+    const bool is_open = owner.may_change || owner.kind == Attribution::Kind::one_of || owner.kind == Attribution::Kind::no_group;
     if (is_open && !time.has_passed(waiting.delivery.time, kOwnerWaitMs)) {
         return Step::waits;
     }
     if (owner.kind == Attribution::Kind::no_group) {
-        return Step::done;
+        // The broker found no process in all this time.
+        Waiting owned = waiting;
+        owned.outsider = std::make_shared<const ReadingClient>(*owners.client_of(waiting.delivery.connection));
+        return apply_to_outsider(owned, facts);
     }
     if (!owner.is_of_one_group) {
         leave_out(owner.groups);
@@ -201,21 +232,108 @@ OrderWatch::Step OrderWatch::apply_to_group(const Waiting& waiting, const GroupF
         }
     }
     for (const auto& [growth, order] : concerned) {
-        order->order.hand_out({.reader = delivery.connection.value,
-                               .answer = delivery.answer,
-                               .partition = delivery.partition,
-                               .from = delivery.from,
-                               .to = *waiting.to,
-                               .time = delivery.time},
-                              growth->scans[order->scan].scan.cuts());
+        if (growth->cut.is_before(delivery.partition, delivery.from)) {
+            order->last_before = delivery.time;
+        }
+        if (!order->order.begin_of(delivery.partition) && is_begin_doubtful(*order, waiting)) {
+            order->order.doubt_begin(delivery.partition);
+        }
+        order->order.hand_out(hand_out_of(delivery, *waiting.to), growth->scans[order->scan].scan.cuts());
     }
     return Step::done;
+}
+
+bool OrderWatch::is_begin_doubtful(const GroupOrder& order, const Waiting& waiting) const {
+    const PartitionIndex partition = waiting.delivery.partition;
+    if (!order.was_at_work || order.order.committed(partition)) {
+        return false;
+    }
+    const auto known = positions_.find(waiting.group);
+    const Offset before = known == positions_.end() ? kNoOffset : offset_at(known->second, partition);
+    return waiting.delivery.from == (before == kNoOffset ? offset_at(log_starts_, partition) : before);
+}
+
+OrderWatch::Step OrderWatch::apply_to_outsider(const Waiting& waiting, const ReaderFacts& facts) {
+    struct Concerned {
+        OutsidePass* pass;
+        /// Null for a pass that only notes.
+        GrowthScan* scan;
+    };
+    std::vector<Concerned> concerned;
+    const Delivery& delivery = waiting.delivery;
+    for (std::size_t index = 0; index < growths_.size(); ++index) {
+        Growth& growth = growths_[index];
+        OutsidePass* pass = pass_of(growth, *waiting.outsider, delivery);
+        if (pass == nullptr) {
+            continue;
+        }
+        pass->use(delivery.connection, *facts.connections);
+        if (waiting.is_gone) {
+            pass->lose();
+            continue;
+        }
+        if (growth.cut.is_before(delivery.partition, delivery.from)) {
+            pass->begin_judging(delivery.time);
+        }
+        concerned.push_back({pass, pass->is_judged() ? &growth.scans[whole_scan(index, facts)].scan : nullptr});
+    }
+    if (concerned.empty()) {
+        return Step::done;
+    }
+    if (!waiting.to) {
+        return Step::waits;
+    }
+    for (const auto& [pass, scan] : concerned) {
+        if (scan == nullptr) {
+            continue;
+        }
+        const auto has_read = [&](const HandOut& noted) { return scan->read_after(*facts.records, noted.partition, noted.to); };
+        if (!scan->read_before(*facts.records) || !std::ranges::all_of(pass->noted(), has_read) ||
+            !scan->read_after(*facts.records, delivery.partition, *waiting.to)) {
+            return Step::waits;
+        }
+    }
+    const HandOut handed = hand_out_of(delivery, *waiting.to);
+    for (const auto& [pass, scan] : concerned) {
+        if (scan == nullptr) {
+            pass->note(handed);
+        } else {
+            pass->judge(handed, scan->cuts());
+        }
+    }
+    return Step::done;
+}
+
+OutsidePass* OrderWatch::pass_of(Growth& growth, const ReadingClient& client, const Delivery& delivery) {
+    auto known = growth.outsiders.find(client);
+    if (known == growth.outsiders.end()) {
+        if (growth.outsiders.size() == kOutsidersMax) {
+            return nullptr;
+        }
+        known = growth.outsiders.emplace(client, std::deque<OutsidePass>(1)).first;
+    }
+    std::deque<OutsidePass>& passes = known->second;
+    if (!passes.back().is_left_by(delivery.connection, delivery.partition, delivery.from)) {
+        return passes.back().is_over() ? nullptr : &passes.back();
+    }
+    if (!passes.back().order().has_told()) {
+        passes.pop_back();
+    } else if (passes.size() == kPassesMax) {
+        passes.back().lose();
+        return nullptr;
+    }
+    return &passes.emplace_back();
 }
 
 void OrderWatch::apply(const CommitNote& note) {
     for (Growth& growth : growths_) {
         const auto order = growth.groups.find(note.group);
         if (order == growth.groups.end()) {
+            if (growth.has_at_work(note.group)) {
+                for (const Inversions::Commit& commit : note.commits) {
+                    growth.commits_at_work[note.group].insert_or_assign(commit.partition, commit.offset);
+                }
+            }
             continue;
         }
         for (const Inversions::Commit& commit : note.commits) {
@@ -237,6 +355,7 @@ void OrderWatch::forget(const std::string& group) {
         growth.groups.erase(group);
         growth.known_groups.erase(group);
         growth.done_groups.erase(group);
+        growth.commits_at_work.erase(group);
     }
     inexact_groups_.erase(group);
 }
@@ -258,19 +377,29 @@ OrderWatch::GroupOrder* OrderWatch::order_of(std::size_t growth_index, const std
         growth.has_left_out = true;
         return nullptr;
     }
-    if (growth.scans.empty()) {
-        add_scan(growth_index, {facts.log_starts.begin(), facts.log_starts.end()}, true);
-    }
-    std::size_t scan = 0;
-    if (!growth.scans[0].is_whole && !growth.known_groups.contains(group)) {
-        scan = 1;
-        if (growth.scans.size() == 1) {
-            add_scan(growth_index, {facts.log_starts.begin(), facts.log_starts.end()}, true);
-        }
-    }
+    const bool is_first_enough = !growth.scans.empty() && growth.known_groups.contains(group);
+    const std::size_t scan = is_first_enough ? 0 : whole_scan(growth_index, facts);
     GroupOrder& order = growth.groups[group];
     order.scan = scan;
+    order.was_at_work = growth.has_at_work(group);
+    if (order.was_at_work) {
+        const auto known = positions_.find(group);
+        order.order.begin_at_work(known == positions_.end() ? std::span<const Offset>() : known->second);
+    }
+    if (const auto commits = growth.commits_at_work.extract(group); !commits.empty()) {
+        for (const auto& [partition, offset] : commits.mapped()) {
+            order.order.commit(partition, offset);
+        }
+    }
     return &order;
+}
+
+std::size_t OrderWatch::whole_scan(std::size_t growth_index, const ReaderFacts& facts) {
+    std::vector<Scan>& scans = growths_[growth_index].scans;
+    if (scans.empty() || (scans.size() == 1 && !scans[0].is_whole)) {
+        add_scan(growth_index, {facts.log_starts.begin(), facts.log_starts.end()}, true);
+    }
+    return scans[0].is_whole ? 0 : 1;
 }
 
 bool OrderWatch::has_passed_all(const Growth& growth, const Positions& positions) const {
@@ -313,7 +442,7 @@ void OrderWatch::remember_positions(const ReaderFacts& facts) {
     }
 }
 
-void OrderWatch::end_watches() {
+void OrderWatch::end_watches(LookTime& time) {
     for (Growth& growth : growths_) {
         bool is_in_use = &growth == &growths_.back() && wanted_moved_;
         for (auto& [group, order] : growth.groups) {
@@ -322,18 +451,22 @@ void OrderWatch::end_watches() {
             }
             // The group was handed everything before its position of the last look, before all these deliveries.
             const auto known = positions_.find(group);
-            order.is_through = true;
+            bool has_all = true;
+            bool has_committed = true;
             for (std::int32_t index = 0; index < growth.cut.old_count; ++index) {
                 const PartitionIndex partition{index};
                 const Offset position = known != positions_.end() ? offset_at(known->second, partition) : kNoOffset;
                 if (position > Offset{0}) {
                     order.order.reach(partition, position);
                 }
-                order.is_through = order.is_through && order.order.has_all(partition, offset_at(log_starts_, partition),
-                                                                           growth.cut.end_of(partition));
+                const Offset end = growth.cut.end_of(partition);
+                has_all = has_all && order.order.has_all(partition, offset_at(log_starts_, partition), end);
+                has_committed = has_committed && (position >= end || offset_at(log_starts_, partition) >= end);
             }
+            order.is_through = has_all && (has_committed || time.has_passed(order.last_before, kUncommittedMs));
             is_in_use = is_in_use || !order.is_through;
         }
+        is_in_use = end_passes(growth, time) || is_in_use;
         for (const Scan& scan : growth.scans) {
             growth.has_left_out = growth.has_left_out || !scan.scan.is_complete() || scan.scan.cuts().sampling() > 1 ||
                                   !scan.scan.cuts().has_all_cuts();
@@ -343,6 +476,26 @@ void OrderWatch::end_watches() {
             growth.known_groups.clear();
         }
     }
+}
+
+bool OrderWatch::end_passes(Growth& growth, LookTime& time) const {
+    bool is_in_use = false;
+    for (auto entry = growth.outsiders.begin(); entry != growth.outsiders.end();) {
+        std::deque<OutsidePass>& passes = entry->second;
+        OutsidePass& pass = passes.back();
+        const bool is_silent = time.has_passed(pass.last(), kReaderSilentMs + 1);
+        const bool is_over = is_silent || (pass.is_judged() && pass.has_all(growth.cut, log_starts_) &&
+                                           time.has_passed(pass.last_before(), kUncommittedMs));
+        if (!pass.is_over() && is_over) {
+            pass.end();
+        }
+        is_in_use = is_in_use || (pass.is_judged() && !pass.is_over());
+        if (is_silent) {
+            std::erase_if(passes, [](const OutsidePass& each) { return !each.order().has_told(); });
+        }
+        entry = passes.empty() ? growth.outsiders.erase(entry) : std::next(entry);
+    }
+    return is_in_use;
 }
 
 void OrderWatch::read_for_moved(const ReaderFacts& facts) {
@@ -419,61 +572,111 @@ OrderWatch::Moved OrderWatch::moved_from(std::span<const Offset> positions) cons
     return moved;
 }
 
+void OrderWatch::add_to(Told& told, const DeliveryOrder& order, bool is_exact) const {
+    const std::vector<WrongKey> wrong = order.wrong_keys();
+    const DeliveryOrder::Counts counts = order.counts();
+    told.overlapping += counts.overlapping;
+    std::set<std::uint64_t> in_several;
+    std::set<std::uint64_t> certain;
+    for (const WrongKey& key : wrong) {
+        told.keys.insert(key.cut.key_hash);
+        if (key.is_processed) {
+            told.processed.insert(key.cut.key_hash);
+        }
+        (key.is_in_one_answer ? told.in_one_answer : in_several).insert(key.cut.key_hash);
+        (key.is_in_two_members ? told.in_two_members : certain).insert(key.cut.key_hash);
+        told.readers.insert(key.later_reader);
+        told.readers.insert(key.earlier_reader);
+        told.first = told.first == kNoTimestamp ? key.earlier_time : std::min(told.first, key.earlier_time);
+        told.last = std::max(told.last, key.earlier_time);
+    }
+    for (const std::uint64_t key : in_several) {
+        told.in_one_answer.erase(key);
+    }
+    for (const std::uint64_t key : certain) {
+        told.in_two_members.erase(key);
+    }
+    told.given_back += counts.given_back;
+    told.is_exact = told.is_exact && is_exact && counts.is_exact && !are_all_inexact_ && waiting_.empty();
+    const auto note_earlier = [&](const KeyCut& cut) {
+        Offset& last = told.last_earlier.try_emplace(cut.from, cut.earlier).first->second;
+        last = std::max(last, cut.earlier);
+    };
+    std::ranges::for_each(wrong, note_earlier, &WrongKey::cut);
+    std::ranges::for_each(order.overlapping(), note_earlier);
+    std::ranges::for_each(order.given_back(), note_earlier);
+    told.cuts.insert(told.cuts.end(), wrong.begin(), wrong.end());
+}
+
 std::map<std::string, OrderWatch::Told> OrderWatch::told() const {
     std::map<std::string, Told> all;
     for (const Growth& growth : growths_) {
         for (const auto& [group, order] : growth.groups) {
-            std::vector<WrongKey> wrong = order.order.wrong_keys();
-            const DeliveryOrder::Counts counts = order.order.counts();
-            if ((wrong.empty() && counts.overlapping == 0) || deletions_.contains(group)) {
-                continue;
+            if (order.order.has_told() && !deletions_.contains(group)) {
+                add_to(all[group], order.order, !growth.has_left_out && !inexact_groups_.contains(group));
             }
-            Told& told = all[group];
-            told.overlapping += counts.overlapping;
-            std::set<std::uint64_t> in_several;
-            std::set<std::uint64_t> certain;
-            for (const WrongKey& key : wrong) {
-                told.keys.insert(key.cut.key_hash);
-                if (key.is_processed) {
-                    told.processed.insert(key.cut.key_hash);
-                }
-                (key.is_in_one_answer ? told.in_one_answer : in_several).insert(key.cut.key_hash);
-                (key.is_in_two_members ? told.in_two_members : certain).insert(key.cut.key_hash);
-                told.readers.insert(key.later_reader);
-                told.readers.insert(key.earlier_reader);
-                told.first = told.first == kNoTimestamp ? key.earlier_time : std::min(told.first, key.earlier_time);
-                told.last = std::max(told.last, key.earlier_time);
-            }
-            for (const std::uint64_t key : in_several) {
-                told.in_one_answer.erase(key);
-            }
-            for (const std::uint64_t key : certain) {
-                told.in_two_members.erase(key);
-            }
-            told.given_back += counts.given_back;
-            told.is_exact = told.is_exact && counts.is_exact && !growth.has_left_out && !are_all_inexact_ &&
-                            !inexact_groups_.contains(group) && waiting_.empty();
-            const auto note_earlier = [&](const KeyCut& cut) {
-                Offset& last = told.last_earlier.try_emplace(cut.from, cut.earlier).first->second;
-                last = std::max(last, cut.earlier);
-            };
-            std::ranges::for_each(wrong, note_earlier, &WrongKey::cut);
-            std::ranges::for_each(order.order.overlapping(), note_earlier);
-            told.cuts.insert(told.cuts.end(), wrong.begin(), wrong.end());
         }
     }
     return all;
 }
 
-std::vector<WrongKey> OrderWatch::wrong_keys(std::string_view group) const {
-    std::vector<WrongKey> all;
+std::map<ReadingClient, OrderWatch::Told> OrderWatch::told_outside() const {
+    std::map<ReadingClient, Told> all;
     for (const Growth& growth : growths_) {
-        if (const auto order = growth.groups.find(group); order != growth.groups.end()) {
-            const std::vector<WrongKey> wrong = order->second.order.wrong_keys();
-            all.insert(all.end(), wrong.begin(), wrong.end());
+        for (const auto& [client, passes] : growth.outsiders) {
+            ReadingClient named = client;
+            named.process.reset();
+            for (const OutsidePass& pass : passes) {
+                if (pass.order().has_told()) {
+                    add_to(all[named], pass.order(), !growth.has_left_out && pass.is_exact());
+                }
+            }
         }
     }
     return all;
+}
+
+std::vector<WrongKey> OrderWatch::wrong_keys(const Reader& reader) const {
+    const auto is_meant = [&](const ReadingClient& client) {
+        return client.identity.client_id == reader.client_id &&
+               (reader.client_address.empty() || host_of(client.identity.address) == host_of(reader.client_address));
+    };
+    std::vector<WrongKey> all;
+    const auto append = [&](const DeliveryOrder& order) {
+        const std::vector<WrongKey> more = order.wrong_keys();
+        all.insert(all.end(), more.begin(), more.end());
+    };
+    for (const Growth& growth : growths_) {
+        if (!reader.group.empty()) {
+            if (const auto order = growth.groups.find(reader.group); order != growth.groups.end()) {
+                append(order->second.order);
+            }
+            continue;
+        }
+        for (const auto& [client, passes] : growth.outsiders) {
+            if (is_meant(client)) {
+                std::ranges::for_each(passes, append, &OutsidePass::order);
+            }
+        }
+    }
+    return all;
+}
+
+bool OrderWatch::has_judged(std::string_view group, PartitionIndex from, Offset earlier, PartitionIndex to, Offset later) const {
+    if (are_all_inexact_ || inexact_groups_.contains(group)) {
+        return false;
+    }
+    return std::ranges::any_of(growths_, [&](const Growth& growth) {
+        const auto watched = growth.groups.find(group);
+        if (watched == growth.groups.end() || growth.has_left_out || !growth.cut.is_before(from, earlier) ||
+            growth.cut.is_before(to, later)) {
+            return false;
+        }
+        const DeliveryOrder& order = watched->second.order;
+        // Behind the key's first record there, the answers do not judge it.
+        const bool began_in_front = order.begin_of(to).value_or(kNoOffset) <= growth.cut.end_of(to);
+        return began_in_front && order.has_handed_out(from, earlier) && order.has_handed_out(to, later);
+    });
 }
 
 void OrderWatch::add_groups_told(std::set<std::string>& groups) const {

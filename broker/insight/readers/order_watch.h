@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -17,11 +18,12 @@
 #include "broker/insight/order/growth_scan.h"
 #include "broker/insight/readers/inversions.h"
 #include "broker/insight/readers/look_time.h"
+#include "broker/insight/readers/outside_pass.h"
 #include "broker/insight/readers/reader_facts.h"
 #include "broker/insight/readers/reading_connections.h"
 #include "protocol/types.h"
 
-/// Follows what the groups of a topic that has grown were handed, and in which order. Pure; one caller at a time.
+/// Follows what the readers of a topic that has grown were handed, and in which order. Pure; one caller at a time.
 namespace partita::insight {
 
 /// One partition's records in one answer to a reader, as the broker sent them.
@@ -39,8 +41,10 @@ struct Delivery {
 /// matter to its group, once it is known whose they are and once the records that they need were read. So the results do not
 /// depend on the moments of the looks.
 ///
-/// A growth matters to a group until the group was handed everything from before it. A group that had committed all of that when
-/// the watch began is through at once.
+/// A growth matters to a group until the group was handed everything from before it, and has committed that: a client may drop
+/// what it was handed, and be handed it again. A group that commits nothing is through some time after it was handed the last of
+/// it. A group that had committed all of that when the watch began is through at once. For clients that read in no group, see
+/// OutsidePass.
 class OrderWatch {
   public:
     /// Most deliveries and commits that wait. Without room they are left out, and the numbers of the topic become lower bounds.
@@ -49,6 +53,12 @@ class OrderWatch {
     static constexpr std::size_t kGrowthsMax = 4;
     /// Groups that are watched for one growth.
     static constexpr std::size_t kGroupsMax = 1024;
+    /// Clients in no group that are watched for one growth, and the passes of each that are remembered. Further clients are not
+    /// watched; a client that read nothing for a minute makes room if there is nothing to tell of it.
+    static constexpr std::size_t kOutsidersMax = 256;
+    static constexpr std::size_t kPassesMax = 8;
+    /// A reader that was handed everything from before the growth is watched this long without a commit.
+    static constexpr std::int64_t kUncommittedMs = 600'000;
     /// A delivery waits this long for what may show whose it is. Then it counts for nobody, and the numbers of the groups to
     /// which it may belong become lower bounds.
     static constexpr std::int64_t kOwnerWaitMs = 10'000;
@@ -70,7 +80,7 @@ class OrderWatch {
     /// which the caller will ask in `moved_from`; null if it will not ask.
     void settle(const ReaderFacts& facts, ReaderOwners& owners, std::optional<std::vector<Offset>> wanted, LookTime& time);
 
-    /// The numbers of one group over all growths. A key counts once.
+    /// The numbers of one group, or of one client in no group, over all growths. A key counts once.
     struct Told {
         std::set<std::uint64_t> keys;
         std::set<std::uint64_t> processed;
@@ -91,6 +101,9 @@ class OrderWatch {
     };
     /// By group, those with a key that is, or may be, in wrong order.
     [[nodiscard]] std::map<std::string, Told> told() const;
+    /// By client in no group, likewise. Processes that only the process tells apart count together, since a finding names no
+    /// process.
+    [[nodiscard]] std::map<ReadingClient, Told> told_outside() const;
 
     /// The records from before the last growth that a group has yet to read, and how many of them have keys that moved.
     struct Moved {
@@ -103,9 +116,23 @@ class OrderWatch {
     /// `positions`: where the group goes on, by old partition of the last growth.
     [[nodiscard]] Moved moved_from(std::span<const Offset> positions) const;
 
-    /// The keys that the group was handed in wrong order, one for each cut: those of the oldest growth first. A cut keeps its
+    /// A group; or, if `group` is empty, the clients in no group with this client id and address. An empty address is any.
+    struct Reader {
+        std::string group;
+        std::string client_id;
+        std::string client_address;
+    };
+    /// The keys that the reader was handed in wrong order, one for each cut: those of the oldest growth first. A cut keeps its
     /// place while the older records exist.
-    [[nodiscard]] std::vector<WrongKey> wrong_keys(std::string_view group) const;
+    [[nodiscard]] std::vector<WrongKey> wrong_keys(const Reader& reader) const;
+
+    /// True if the answers to the group show in which order it was handed two records of a key that moved: `earlier` from before
+    /// a growth and `later` from after it. Commits of the group then add nothing: with several members, one may
+    /// commit the newer record while another has got the older one and not committed it yet.
+    [[nodiscard]] bool has_judged(std::string_view group, PartitionIndex from, Offset earlier, PartitionIndex to,
+                                  Offset later) const;
+    /// Deliveries wait that may still be judged exactly.
+    [[nodiscard]] bool will_judge() const { return has_work() && !are_all_inexact_; }
 
     void add_groups_told(std::set<std::string>& groups) const;
 
@@ -123,6 +150,8 @@ class OrderWatch {
         Delivery delivery;
         /// Empty while it is not known.
         std::string group = {};
+        /// The client, if it reads in no group.
+        std::shared_ptr<const ReadingClient> outsider = {};
         /// Behind the last record.
         std::optional<Offset> to = std::nullopt;
         /// The records do not exist any more, and `to` will not be known.
@@ -134,7 +163,11 @@ class OrderWatch {
         /// The index of its scan; meaningless once it is through.
         std::size_t scan = 0;
         DeliveryOrder order;
+        /// When the group was last handed a record from before the growth.
+        TimestampMs last_before = kNoTimestamp;
         bool is_through = false;
+        /// It had members when the topic grew.
+        bool was_at_work = false;
     };
     struct Scan {
         GrowthScan scan;
@@ -143,6 +176,10 @@ class OrderWatch {
     };
     struct Growth {
         GrowthCut cut;
+        /// Groups that had members then; null if that is not known.
+        std::shared_ptr<const std::set<std::string>> groups_at_work;
+        /// The commits of these since the growth, until they are handed something.
+        std::map<std::string, std::map<PartitionIndex, Offset>, std::less<>> commits_at_work;
         /// At most two. The first may begin where the groups of its time had something left to read.
         std::vector<Scan> scans;
         /// The groups for which the first scan suffices.
@@ -150,11 +187,17 @@ class OrderWatch {
         std::map<std::string, GroupOrder, std::less<>> groups;
         /// Groups that had read everything from before the growth when their watch would have begun.
         std::set<std::string, std::less<>> done_groups;
+        /// The passes of clients in no group, oldest first; at least one for each.
+        std::map<ReadingClient, std::deque<OutsidePass>> outsiders;
         /// Groups to which a delivery from before the growth may belong, among those that wait.
         std::set<std::string, std::less<>> reading_groups;
         bool may_any_group_read = false;
         /// A group had no room, or a scan could not read everything.
         bool has_left_out = false;
+
+        [[nodiscard]] bool has_at_work(std::string_view group) const {
+            return groups_at_work && groups_at_work->contains(std::string(group)) && !done_groups.contains(group);
+        }
     };
     using Positions = std::vector<Offset>;
 
@@ -164,6 +207,13 @@ class OrderWatch {
                              LookTime& time);
     /// The group of `waiting` is known.
     [[nodiscard]] Step apply_to_group(const Waiting& waiting, const GroupFacts* group_facts, const ReaderFacts& facts);
+    /// The client of `waiting` reads in no group.
+    [[nodiscard]] Step apply_to_outsider(const Waiting& waiting, const ReaderFacts& facts);
+    /// The pass of the client to which the delivery belongs; null if it matters to none, or if there is no room.
+    [[nodiscard]] OutsidePass* pass_of(Growth& growth, const ReadingClient& client, const Delivery& delivery);
+    /// True if the group may have been handed records behind the delivery before the growth: it was at work, and begins where it
+    /// had committed before. A commit since the growth tells where it was, and so does any other place.
+    [[nodiscard]] bool is_begin_doubtful(const GroupOrder& order, const Waiting& waiting) const;
     void apply(const CommitNote& note);
     void apply(const DeletionNote& note);
     void forget(const std::string& group);
@@ -173,6 +223,8 @@ class OrderWatch {
     /// True if the group had read everything from before the growth before the deliveries that wait.
     [[nodiscard]] bool was_done(const Growth& growth, const std::string& group, const GroupFacts* group_facts) const;
     [[nodiscard]] bool has_passed_all(const Growth& growth, const Positions& positions) const;
+    /// The index of the scan that serves every reader.
+    [[nodiscard]] std::size_t whole_scan(std::size_t growth_index, const ReaderFacts& facts);
     Scan& add_scan(std::size_t growth_index, Positions from, bool is_whole);
     void leave_out(const std::vector<std::string>& groups);
     void forget_removed(const ReaderFacts& facts);
@@ -180,7 +232,10 @@ class OrderWatch {
     void resolve(const ReaderFacts& facts, ReaderOwners& owners);
     void note_reading_groups(ReaderOwners& owners);
     void remember_positions(const ReaderFacts& facts);
-    void end_watches();
+    void end_watches(LookTime& time);
+    /// Returns true if a client in no group needs the scans of the growth.
+    bool end_passes(Growth& growth, LookTime& time) const;
+    void add_to(Told& told, const DeliveryOrder& order, bool is_exact) const;
     void read_for_moved(const ReaderFacts& facts);
 
     std::deque<Event> waiting_;

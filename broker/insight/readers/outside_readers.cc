@@ -14,18 +14,6 @@
 namespace partita::insight {
 namespace {
 
-std::string name_of(const OutsideReader& reader) {
-    return reader.client.client_id + " (" + (reader.principal.empty() ? "" : reader.principal + ", ") + reader.client.address +
-           (reader.process ? ", " + to_string(*reader.process) : "") + ")";
-}
-
-Subject subject_of(const std::string& topic, const OutsideReader& reader) {
-    return {.topic = topic,
-            .client_id = reader.client.client_id,
-            .client_address = reader.client.address,
-            .principal = reader.principal};
-}
-
 TimestampMs last_fetch(const OutsideReader& reader) {
     TimestampMs last = kNoTimestamp;
     for (const Reading* reading : reader.readings) {
@@ -89,8 +77,8 @@ void find_replay(const std::string& topic, const ReaderFacts& facts, const Outsi
         return;
     }
     Finding finding =
-        make_finding(HazardId::replay_inversion, subject_of(topic, reader),
-                     name_of(reader) + " began, in no group, " + counted(records, "record") + " before the growth from " +
+        make_finding(HazardId::replay_inversion, subject_of(topic, reader.client),
+                     name_of(reader.client) + " began, in no group, " + counted(records, "record") + " before the growth from " +
                          std::to_string(growth->old_count) + " to " + std::to_string(facts.last_growth().new_count) +
                          ": it reads the records of a moved key from before and after the growth in no order",
                      records.records);
@@ -110,11 +98,11 @@ void find_half_reader(const std::string& topic, const ReaderFacts& facts, const 
         return;
     }
     const auto count = static_cast<std::int64_t>(partitions.size());
-    Finding finding =
-        make_finding(HazardId::manual_readers, subject_of(topic, reader),
-                     name_of(reader) + " reads " + counted(count, "old partition") + " by itself, in no group, and none of the " +
-                         std::to_string(facts.last_growth().new_count - missed->old_count) + " new ones",
-                     count);
+    Finding finding = make_finding(HazardId::manual_readers, subject_of(topic, reader.client),
+                                   name_of(reader.client) + " reads " + counted(count, "old partition") +
+                                       " by itself, in no group, and none of the " +
+                                       std::to_string(facts.last_growth().new_count - missed->old_count) + " new ones",
+                                   count);
     finding.numbers = {{"partitions", count}};
     findings.push_back(std::move(finding));
 }
@@ -130,23 +118,23 @@ void find_external_offsets(const std::string& topic, const ReaderFacts& facts, c
     if (!reads_new(reader, facts)) {
         return;
     }
-    const std::string_view engine = engine_with_own_offsets(reader.client.client_id);
+    const std::string_view engine = engine_with_own_offsets(reader.client.identity.client_id);
     findings.push_back(
-        make_finding(HazardId::external_offsets, subject_of(topic, reader),
-                     name_of(reader) + (engine.empty() ? "" : ", by its name " + std::string(engine) + ",") +
+        make_finding(HazardId::external_offsets, subject_of(topic, reader.client),
+                     name_of(reader.client) + (engine.empty() ? "" : ", by its name " + std::string(engine) + ",") +
                          " reads new partitions in no group: its progress and its start in them are unknown here"));
 }
 
 // H48: a client reads in no group and has a name that programs use that copy topics. Ends when it stops reading.
 void find_mirror(const std::string& topic, const ReaderFacts& facts, const OutsideReader& reader,
                  std::vector<Finding>& findings) {
-    const std::string_view program = mirroring_program(reader.client.client_id);
+    const std::string_view program = mirroring_program(reader.client.identity.client_id);
     if (program.empty()) {
         return;
     }
     findings.push_back(
-        make_finding(HazardId::mirrors, subject_of(topic, reader),
-                     name_of(reader) + " is by its name of " + std::string(program) +
+        make_finding(HazardId::mirrors, subject_of(topic, reader.client),
+                     name_of(reader.client) + " is by its name of " + std::string(program) +
                          (reads_new(reader, facts) ? ", and reads the new partitions"
                                                    : ", and reads none of the new partitions: the copy keeps " +
                                                          std::to_string(facts.growths.front().old_count) + " until it does")));
@@ -154,24 +142,31 @@ void find_mirror(const std::string& topic, const ReaderFacts& facts, const Outsi
 
 }  // namespace
 
+std::string name_of(const ReadingClient& client) {
+    return client.identity.client_id + " (" + (client.principal.empty() ? "" : client.principal + ", ") +
+           client.identity.address + (client.process ? ", " + to_string(*client.process) : "") + ")";
+}
+
+Subject subject_of(const std::string& topic, const ReadingClient& client) {
+    return {.topic = topic,
+            .client_id = client.identity.client_id,
+            .client_address = client.identity.address,
+            .principal = client.principal};
+}
+
 std::vector<OutsideReader> outside_readers(const ReadingConnections& readings, ReaderOwners& owners, LookTime& time) {
-    std::map<std::tuple<ClientIdentity, std::string, std::int32_t, std::uint64_t>, OutsideReader> found;
+    std::map<ReadingClient, OutsideReader> found;
     for (const auto& [id, reading] : readings.all()) {
-        const ReaderOwner& owner = owners.of(id);
-        if (owner.kind != Attribution::Kind::no_group) {
+        if (owners.of(id).kind != Attribution::Kind::no_group) {
             continue;
         }
-        const std::optional<ProcessIdentity> process = reading.facts ? reading.facts->process : std::nullopt;
-        const std::string principal = reading.facts ? reading.facts->principal : std::string();
-        OutsideReader& reader =
-            found[{reading.client, principal, process ? process->pid : 0, process ? process->start_ticks : 0}];
-        reader.client = reading.client;
-        reader.process = process;
-        reader.principal = principal;
+        ReadingClient client = *readings.client_of(id);
+        OutsideReader& reader = found[client];
+        reader.client = std::move(client);
         reader.readings.push_back(&reading);
     }
     std::vector<OutsideReader> there;
-    for (auto& [key, reader] : found) {
+    for (auto& [client, reader] : found) {
         if (!time.has_passed(last_fetch(reader), kReaderSilentMs + 1)) {
             there.push_back(std::move(reader));
         }

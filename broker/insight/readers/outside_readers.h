@@ -11,14 +11,14 @@
 /// Hazards of clients that read in no group. Pure.
 namespace partita::insight {
 
-/// All connections of one client id, address, principal and process that belong to no group. These names do not tell them apart.
+/// All connections of one client that belong to no group.
 struct OutsideReader {
-    ClientIdentity client;
-    std::optional<ProcessIdentity> process;
-    /// The authenticated principal; empty if the client did not have to authenticate.
-    std::string principal;
+    ReadingClient client;
     std::vector<const Reading*> readings;
 };
+/// The client's name in a sentence, and as the subject of a finding.
+[[nodiscard]] std::string name_of(const ReadingClient& client);
+[[nodiscard]] Subject subject_of(const std::string& topic, const ReadingClient& client);
 /// The readers that are still there and are excluded from every group.
 [[nodiscard]] std::vector<OutsideReader> outside_readers(const ReadingConnections& readings, ReaderOwners& owners,
                                                          LookTime& time);

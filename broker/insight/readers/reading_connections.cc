@@ -1,6 +1,7 @@
 #include "broker/insight/readers/reading_connections.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace partita::insight {
 namespace {
@@ -62,6 +63,31 @@ bool are_enough(const std::vector<std::size_t>& candidates, const std::vector<Re
     return static_cast<std::size_t>(std::ranges::count_if(readers, competes)) <= candidates.size();
 }
 
+/// By reader: true if it is one of the members for the same reason, over everything that is connected: the members that it may
+/// be, the readers that may be one of these, and so on. A member that came and left accounts for a connection of its time, though
+/// others of its name compete for that.
+std::vector<bool> are_members(const std::vector<ReadingConnection>& readers, const std::vector<GroupMember>& members) {
+    // The component of each reader and, behind these, of each member.
+    std::vector<std::size_t> component(readers.size() + members.size());
+    std::iota(component.begin(), component.end(), std::size_t{0});
+    for (std::size_t reader = 0; reader < readers.size(); ++reader) {
+        for (std::size_t member = 0; member < members.size(); ++member) {
+            const std::size_t one = component[reader];
+            const std::size_t other = component[readers.size() + member];
+            if (one != other && exclusion_of(readers[reader], members[member]) == Exclusion::none) {
+                std::ranges::replace(component, other, one);
+            }
+        }
+    }
+    const auto first_member = component.begin() + static_cast<std::ptrdiff_t>(readers.size());
+    std::vector<bool> are;
+    for (std::size_t reader = 0; reader < readers.size(); ++reader) {
+        are.push_back(std::count(component.begin(), first_member, component[reader]) <=
+                      std::count(first_member, component.end(), component[reader]));
+    }
+    return are;
+}
+
 }  // namespace
 
 bool ReadingConnections::on_fetch(ConnectionId connection, const ClientIdentity& client, PartitionIndex partition, Offset from,
@@ -80,6 +106,20 @@ bool ReadingConnections::on_fetch(ConnectionId connection, const ClientIdentity&
     }
     read.last = now;
     return is_first;
+}
+
+std::optional<ReadingClient> ReadingConnections::client_of(ConnectionId connection) const {
+    const auto found = readings_.find(connection);
+    if (found == readings_.end()) {
+        return std::nullopt;
+    }
+    const Reading& reading = found->second;
+    ReadingClient client{.identity = reading.client, .principal = {}, .process = std::nullopt};
+    if (reading.facts) {
+        client.principal = reading.facts->principal;
+        client.process = reading.facts->process;
+    }
+    return client;
 }
 
 void ReadingConnections::make_room() {
@@ -262,6 +302,20 @@ const ReaderOwner& ReaderOwners::of(ConnectionId connection) {
     return known_.emplace(connection, std::move(owner)).first->second;
 }
 
+bool ReaderOwners::is_outside(ConnectionId connection) {
+    const ReaderOwner& owner = of(connection);
+    return owner.kind == Attribution::Kind::no_group && !owner.may_change && !directory_.is_looking_for(connection);
+}
+
+bool ReaderOwners::is_a_member(ConnectionId connection) {
+    Crowd& crowd = crowds_.find(readings_.all().at(connection).client.client_id)->second;
+    if (!crowd.are_members) {
+        const bool is_small = crowd.readers.size() * crowd.members.size() <= kPairsMax;
+        crowd.are_members = is_small ? are_members(crowd.readers, crowd.members) : std::vector<bool>(crowd.readers.size());
+    }
+    return (*crowd.are_members)[static_cast<std::size_t>(std::ranges::find(crowd.ids, connection) - crowd.ids.begin())];
+}
+
 ReaderOwner ReaderOwners::work_out(ConnectionId connection, Reading& reading) {
     const Crowd& crowd = crowd_of(reading.client.client_id);
     const std::optional<ProcessIdentity>& process = process_of(reading.facts);
@@ -308,8 +362,9 @@ ReaderOwner ReaderOwners::work_out(ConnectionId connection, Reading& reading) {
     std::ranges::sort(owner.groups);
     const auto repeated = std::ranges::unique(owner.groups);
     owner.groups.erase(repeated.begin(), repeated.end());
-    owner.is_of_one_group = owner.groups.size() == 1 &&
-                            (owner.kind == Attribution::Kind::member || are_enough(attribution.candidates, readers, members));
+    owner.is_of_one_group =
+        owner.groups.size() == 1 && (owner.kind == Attribution::Kind::member ||
+                                     are_enough(attribution.candidates, readers, members) || is_a_member(connection));
     if (reading.is_open && owner.kind == Attribution::Kind::member) {
         reading.was_judged_open = true;
     }

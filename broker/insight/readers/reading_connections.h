@@ -51,6 +51,22 @@ struct Reading {
     bool was_judged_open = false;
 };
 
+/// A client as the broker can tell it from others: by client id, address, principal and process.
+struct ReadingClient {
+    ClientIdentity identity;
+    /// The authenticated principal; empty if the client did not have to authenticate.
+    std::string principal;
+    std::optional<ProcessIdentity> process;
+
+    friend bool operator==(const ReadingClient&, const ReadingClient&) = default;
+    friend bool operator<(const ReadingClient& one, const ReadingClient& other) { return one.order() < other.order(); }
+
+  private:
+    [[nodiscard]] std::tuple<const ClientIdentity&, const std::string&, std::int32_t, std::uint64_t> order() const {
+        return {identity, principal, process ? process->pid : 0, process ? process->start_ticks : 0};
+    }
+};
+
 class ReadingConnections {
   public:
     /// Most connections that are remembered; beyond this, those that were silent for longest are forgotten.
@@ -64,6 +80,8 @@ class ReadingConnections {
     void on_growth(const EarlierExpansion* previous);
     /// Looks up the facts about the connections, and forgets those that are gone.
     void refresh(const ConnectionDirectory& directory, LookTime& time);
+    /// The client behind a connection that fetched; null for any other connection.
+    [[nodiscard]] std::optional<ReadingClient> client_of(ConnectionId connection) const;
     [[nodiscard]] std::map<ConnectionId, Reading>& all() { return readings_; }
     [[nodiscard]] const std::map<ConnectionId, Reading>& all() const { return readings_; }
 
@@ -143,6 +161,12 @@ class ReaderOwners {
                  TimestampMs now);
     /// The owner of a connection that fetched. Any other connection is unknown: it may belong to any member or to none.
     [[nodiscard]] const ReaderOwner& of(ConnectionId connection);
+    /// True if the connection reads in no group, and if nothing can come to light that would change its client.
+    [[nodiscard]] bool is_outside(ConnectionId connection);
+    /// See ReadingConnections.
+    [[nodiscard]] std::optional<ReadingClient> client_of(ConnectionId connection) const {
+        return readings_.client_of(connection);
+    }
 
   private:
     struct Crowd {
@@ -150,8 +174,12 @@ class ReaderOwners {
         std::vector<ReadingConnection> readers;
         std::vector<bool> is_open;
         std::vector<GroupMember> members;
+        /// By reader, once a caller asked: it is one of the members, though perhaps nobody knows which.
+        std::optional<std::vector<bool>> are_members;
     };
     const Crowd& crowd_of(const std::string& client_id);
+    /// The crowd of the connection's client id is known.
+    [[nodiscard]] bool is_a_member(ConnectionId connection);
     [[nodiscard]] ReaderOwner work_out(ConnectionId connection, Reading& reading);
 
     ReadingConnections& readings_;

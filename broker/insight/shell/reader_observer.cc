@@ -100,14 +100,14 @@ void ReaderObserver::settle(const ObservedTopics& topics, Now now) {
     note_looks(false);
 }
 
-ReaderObserver::WrongKeyPage ReaderObserver::wrong_keys(const ObservedTopic& topic, std::string_view group, std::size_t from,
-                                                        std::size_t most) {
+ReaderObserver::WrongKeyPage ReaderObserver::wrong_keys(const ObservedTopic& topic, const OrderWatch::Reader& reader,
+                                                        std::size_t from, std::size_t most) {
     std::vector<WrongKey> all;
     {
         const MutexLock lock(settle_mutex_);
         const auto memory = memories_.topics().find(topic.ref().id);
         if (memory != memories_.topics().end()) {
-            all = memory->second.readers().wrong_keys(group);
+            all = memory->second.readers().wrong_keys(reader);
         }
     }
     WrongKeyPage page{.keys = {}, .total = all.size()};

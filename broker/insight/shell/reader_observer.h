@@ -65,7 +65,7 @@ class ReaderObserver {
     /// requests come first, but none of the others waits for more than `ReaderMemory::kLookAgainMs` behind them. The observer
     /// calls this; so may any other thread.
     bool settle_round(const ObservedTopics& topics, Now now, std::int64_t budget_ns = kRoundNs);
-    /// A key that a group was handed in wrong order, as far as its older record still exists.
+    /// A key that a reader was handed in wrong order, as far as its older record still exists.
     struct WrongKeyRecord {
         std::optional<std::string> key;
         WrongKey wrong;
@@ -75,9 +75,10 @@ class ReaderObserver {
         /// Number of all of them; a key counts for each pair of partitions.
         std::size_t total = 0;
     };
-    /// The keys behind H06 of the group, `most` of them from place `from` on, in an order that stays. Reads the log for each;
+    /// The keys behind H06 of the reader, `most` of them from place `from` on, in an order that stays. Reads the log for each;
     /// waits for a round of the observer. Empty if the topic has not grown. Callable from any thread, but not from a reactor.
-    [[nodiscard]] WrongKeyPage wrong_keys(const ObservedTopic& topic, std::string_view group, std::size_t from, std::size_t most);
+    [[nodiscard]] WrongKeyPage wrong_keys(const ObservedTopic& topic, const OrderWatch::Reader& reader, std::size_t from,
+                                          std::size_t most);
 
     /// The rest before the next round; the observer asks once for each. `least_ms` keeps it within its share of a core. For its
     /// steps, and for tests that have stopped it.

@@ -22,6 +22,12 @@ TEST_F(ConsumerWatchTest, ACommitBeyondANewRecordBeforeAnOlderOneIsAnInversion) 
     EXPECT_EQ(inversion->examples, (std::vector<ExampleKey>{{"a", kOld, kNew}}));
     EXPECT_EQ(inversion->kind, HazardKind::harm);
     EXPECT_EQ(inversion->evidence, (std::vector<RecordPlace>{{kOld, Offset{95}}}));
+    const std::vector<WrongKey> listed = watch_.wrong_keys({.group = "billing", .client_id = {}, .client_address = {}});
+    ASSERT_EQ(listed.size(), 1U) << "every key can be had";
+    EXPECT_EQ(listed[0].cut.earlier, Offset{95});
+    EXPECT_EQ(listed[0].cut.to, kNew);
+    EXPECT_EQ(listed[0].later_time, kNoTimestamp) << "the broker did not see the records go out";
+    EXPECT_TRUE(listed[0].is_processed);
 }
 
 // H20 reports such records.

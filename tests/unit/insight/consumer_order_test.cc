@@ -4,70 +4,10 @@
 #include <optional>
 #include <string>
 
-#include "broker/partitioners/families.h"
-#include "tests/unit/insight/consumer_watch_fixture.h"
+#include "tests/unit/insight/consumer_order_fixture.h"
 
 namespace partita::insight {
 namespace {
-
-/// "orders" with keys: 40 records in partition 0 and 20 in partition 1 from before the growth, each with a key of its own that
-/// Java's partitioner puts there. Then one record of each key, where the new count puts it.
-class ConsumerOrderTest : public ConsumerWatchTest {
-  protected:
-    static constexpr std::int64_t kOldRecords = 40;
-    static constexpr std::int64_t kOtherRecords = 20;
-    static constexpr PartitionIndex kOther{1};
-
-    ConsumerOrderTest() : ConsumerWatchTest({Offset{kOldRecords}, Offset{kOtherRecords}}) {
-        std::map<PartitionIndex, std::int64_t> ends;
-        for (int number = 0; ends[kOld] < kOldRecords || ends[kOther] < kOtherRecords; ++number) {
-            const std::string key = "key-" + std::to_string(number);
-            const PartitionIndex home = home_of(key, 2);
-            const std::int64_t limit = home == kOld ? kOldRecords : kOtherRecords;
-            if (ends[home] == limit) {
-                continue;
-            }
-            records_.keys[home][Offset{ends[home]++}] = key;
-            moved_ += home_of(key, 4) != home ? 1 : 0;
-            moved_from_old_ += home == kOld && home_of(key, 4) != home ? 1 : 0;
-        }
-        assign_everything();
-        std::map<PartitionIndex, std::map<Offset, std::string>> after;
-        for (const auto& [partition, keys] : records_.keys) {
-            for (const auto& [offset, key] : keys) {
-                const PartitionIndex home = home_of(key, 4);
-                after[home][Offset{ends[home]++}] = key;
-            }
-        }
-        for (auto& [partition, keys] : after) {
-            records_.keys[partition].merge(keys);
-        }
-        ends_.clear();
-        for (std::int32_t partition = 0; partition < 4; ++partition) {
-            ends_.push_back(Offset{ends[{partition}]});
-        }
-    }
-
-    static PartitionIndex home_of(const std::string& key, std::int32_t count) {
-        return partitioners::partition_of(partitioners::Family::murmur2_pos, as_bytes(key), count);
-    }
-    std::int64_t end(std::int32_t partition) { return ends_[static_cast<std::size_t>(partition)].value; }
-    std::optional<Finding> wrong_order(std::string_view group = "billing") {
-        return finding(HazardId::inversion_delivered, group);
-    }
-    static std::int64_t number(const Finding& finding, std::string_view name) {
-        for (const FindingNumber& each : finding.numbers) {
-            if (each.name == name) {
-                return each.value;
-            }
-        }
-        ADD_FAILURE() << name;
-        return -1;
-    }
-
-    std::int64_t moved_ = 0;
-    std::int64_t moved_from_old_ = 0;
-};
 
 TEST_F(ConsumerOrderTest, DangerIsToldFromTheGrowthOnWithTheRecordsWhoseKeysMoved) {
     billing().committed = {Offset{0}, Offset{0}, kNoOffset, kNoOffset};
@@ -97,6 +37,131 @@ TEST_F(ConsumerOrderTest, AGroupThatReadsNewPartitionsFirstGotEachMovedKeyInWron
     EXPECT_EQ(number(*told, "processed_keys"), 0);
     EXPECT_EQ(number(*told, "is_exact"), 1);
     EXPECT_EQ(told->examples.size(), Finding::kExamplesMax);
+}
+
+TEST_F(ConsumerOrderTest, OlderRecordsThatAreHandedOutAgainAreAWarning) {
+    billing().committed = {Offset{0}, Offset{kOtherRecords}, kNoOffset, kNoOffset};
+    (void)findings();
+    deliver(kOld, 0, end(0));
+    deliver({2}, 0, end(2));
+    deliver({3}, 0, end(3));
+    EXPECT_FALSE(wrong_order());
+    deliver(kOld, 0, end(0));
+    const auto told = wrong_order();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->severity, Severity::warn);
+    EXPECT_EQ(told->count, moved_from_old_);
+    EXPECT_EQ(number(*told, "given_back_keys"), moved_from_old_);
+}
+
+/// "billing" had members when the topic grew.
+class GroupAtWorkTest : public ConsumerOrderTest {
+  protected:
+    GroupAtWorkTest() : ConsumerOrderTest({"billing"}) {
+        billing().committed = {Offset{5}, Offset{kOtherRecords}, kNoOffset, kNoOffset};
+        (void)findings();
+    }
+    void deliver_new_partitions() {
+        deliver({2}, 0, end(2));
+        deliver({3}, 0, end(3));
+    }
+};
+
+TEST_F(GroupAtWorkTest, WhatItHadBeforeTheGrowthIsNotKnownIfItGoesBackToItsCommit) {
+    deliver_new_partitions();
+    deliver(kOld, 5, end(0));
+    const auto told = wrong_order();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->severity, Severity::warn);
+    EXPECT_EQ(number(*told, "keys"), 0);
+    EXPECT_GT(number(*told, "given_back_keys"), 0);
+    EXPECT_NE(told->condition.find("was or may have been handed"), std::string::npos) << told->condition;
+}
+
+TEST_F(GroupAtWorkTest, APlaceThatItHadNotCommittedIsWhereItWas) {
+    deliver_new_partitions();
+    deliver(kOld, 7, end(0));
+    const auto told = wrong_order();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->severity, Severity::block);
+    EXPECT_EQ(number(*told, "given_back_keys"), 0);
+}
+
+TEST_F(GroupAtWorkTest, ACommitSinceTheGrowthTellsWhereItWas) {
+    commit("billing", {{kOld, Offset{7}}});
+    (void)findings();
+    billing().committed[0] = Offset{7};
+    (void)findings();
+    deliver_new_partitions();
+    deliver(kOld, 7, end(0));
+    const auto told = wrong_order();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->severity, Severity::block);
+    EXPECT_EQ(number(*told, "given_back_keys"), 0);
+}
+
+// Three members come and go, and no two of them can be told from each other for each connection. But there are no more
+// connections than members.
+TEST_F(ConsumerOrderTest, ConnectionsOfMembersThatCameAndWentAreTheGroups) {
+    billing().committed = {Offset{0}, Offset{kOtherRecords}, kNoOffset, kNoOffset};
+    billing().members.clear();
+    (void)findings();
+    const std::vector<PartitionIndex> all{{0}, {1}, {2}, {3}};
+    const TimestampMs begin = now_;
+    const auto at = [&](std::int64_t after_ms) { now_ = TimestampMs{begin.value + after_ms}; };
+    constexpr ConnectionId kOne{21};
+    constexpr ConnectionId kTwo{22};
+    constexpr ConnectionId kThree{23};
+    at(100);
+    deliver({2}, 0, end(2), kOne);
+    at(300);
+    watch_.on_leave("billing", "one", ConnectionId{31}, TimestampMs{begin.value}, client_, all, now_);
+    deliver({3}, 0, end(3), kTwo);
+    at(800);
+    deliver(kOther, kOtherRecords, end(1), kThree);
+    at(1300);
+    deliver(kOld, 0, end(0), kTwo);
+    deliver(kOther, end(1), end(1), kThree);
+    at(1400);
+    watch_.on_leave("billing", "two", ConnectionId{32}, TimestampMs{begin.value + 50}, client_, all, now_);
+    watch_.on_leave("billing", "three", ConnectionId{33}, TimestampMs{begin.value + 330}, client_, all, now_);
+    for (const ConnectionId connection : {kOne, kTwo, kThree}) {
+        connections_.closed.insert(connection);
+    }
+    (void)findings();
+    wait(OrderWatch::kOwnerWaitMs + 1);
+    const auto told = wrong_order();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(number(*told, "keys"), moved_from_old_);
+    EXPECT_EQ(number(*told, "is_exact"), 1);
+}
+
+TEST_F(ConsumerOrderTest, AGroupThatHasCommittedEverythingFromBeforeTheGrowthIsWatchedNoLonger) {
+    billing().committed = {Offset{0}, Offset{kOtherRecords}, kNoOffset, kNoOffset};
+    (void)findings();
+    deliver(kOld, 0, end(0));
+    deliver({2}, 0, end(2));
+    deliver({3}, 0, end(3));
+    (void)findings();
+    commit("billing", {{kOld, Offset{end(0)}}});
+    billing().committed[0] = Offset{end(0)};
+    (void)findings();
+    (void)findings();
+    deliver(kOld, 0, end(0));
+    EXPECT_FALSE(wrong_order()) << "it goes back to read once more what it had finished";
+}
+
+TEST_F(ConsumerOrderTest, AGroupThatCommitsNothingIsWatchedForSomeTime) {
+    billing().committed = {Offset{0}, Offset{kOtherRecords}, kNoOffset, kNoOffset};
+    (void)findings();
+    deliver(kOld, 0, end(0));
+    deliver({2}, 0, end(2));
+    deliver({3}, 0, end(3));
+    (void)findings();
+    wait(OrderWatch::kUncommittedMs);
+    (void)findings();
+    deliver(kOld, 0, end(0));
+    EXPECT_FALSE(wrong_order());
 }
 
 TEST_F(ConsumerOrderTest, AGroupThatReadsOldPartitionsFirstGotNothingInWrongOrder) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -100,9 +101,9 @@ class ConsumerWatchTest : public testing::Test {
     static constexpr ConnectionId kCoordinator{1};
     static constexpr ConnectionId kFetches{2};
 
-    /// `cuts`: where the logs of the old partitions ended when the topic grew.
-    explicit ConsumerWatchTest(std::vector<Offset> cuts = {Offset{100}, Offset{50}}) {
-        growths_ = {{2, 4, expanded_, std::move(cuts)}};
+    /// `cuts`: where the logs of the old partitions ended when the topic grew. `at_work`: the groups that had members then.
+    explicit ConsumerWatchTest(std::vector<Offset> cuts = {Offset{100}, Offset{50}}, std::set<std::string> at_work = {}) {
+        growths_ = {{2, 4, expanded_, std::move(cuts), std::make_shared<const std::set<std::string>>(std::move(at_work))}};
         watch_.set_growths(growths_);
         groups_ = {{.group_id = "billing", .protocol_type = "consumer", .protocol = "range"}};
         billing().members = {{"billing-app", "/10.0.0.1", {{0}, {1}}, "billing-1"}};

@@ -68,6 +68,41 @@ TEST_F(DeliveryOrderTest, OlderRecordFirstIsRight) {
     EXPECT_EQ(handed_out(), 0) << "what is handed out again was handed out before";
 }
 
+// librdkafka drops its queue of a partition that is paused, and fetches from the application's position when it is resumed.
+TEST_F(DeliveryOrderTest, OlderRecordThatIsHandedOutAgainAfterTheNewerOneWasGivenBack) {
+    hand_out(kOld, 0, 10);
+    hand_out(kNew, 0, 1);
+    hand_out(kOld, 5, 10);
+    EXPECT_EQ(order_.counts(), (DeliveryOrder::Counts{.given_back = 1}));
+    EXPECT_TRUE(order_.has_told());
+    EXPECT_EQ(order_.given_back().size(), 1U);
+    order_.forget_before(kOld, Offset{10});
+    EXPECT_FALSE(order_.has_told());
+}
+
+TEST_F(DeliveryOrderTest, OlderRecordThatIsHandedOutAgainWithoutNeedWasNotGivenBack) {
+    hand_out(kOld, 0, 10);
+    hand_out(kOld, 5, 10);
+    hand_out(kNew, 0, 1);
+    EXPECT_FALSE(order_.has_told()) << "the newer record came last";
+    hand_out(kOld, 0, 5);
+    EXPECT_FALSE(order_.has_told()) << "it ends before the older record";
+    order_.commit(kOld, Offset{10});
+    hand_out(kOld, 5, 10);
+    EXPECT_FALSE(order_.has_told()) << "the group had finished the older record";
+}
+
+TEST_F(DeliveryOrderTest, ReaderThatGoesBackToItsCommitDroppedWhatFollows) {
+    hand_out(kOld, 0, 10);
+    hand_out(kNew, 0, 1);
+    order_.commit(kOld, Offset{5});
+    order_.commit(kNew, Offset{1});
+    hand_out(kOld, 5, 10);
+    EXPECT_EQ(handed_out(), 1);
+    EXPECT_EQ(order_.counts().given_back, 0);
+    EXPECT_EQ(order_.counts().processed, 1);
+}
+
 TEST_F(DeliveryOrderTest, ReaderThatBeginsBehindTheOlderRecordHadItBeforeTheWatch) {
     hand_out(kNew, 0, 1);
     hand_out(kOld, 10, 20);
@@ -193,6 +228,20 @@ TEST_F(DeliveryOrderTest, RecordsInTwoReadersAtOnceOverlap) {
     hand_out(kOld, 0, 10);
     hand_out(kNew, 0, 1, 2);
     EXPECT_EQ(order_.counts(), (DeliveryOrder::Counts{.overlapping = 1}));
+}
+
+TEST_F(DeliveryOrderTest, RecordFromBeforeTheWatchMayStillBeWithAnotherMemberOfAGroupAtWork) {
+    hand_out(kOld, 10, 12);
+    hand_out(kNew, 0, 1, 2);
+    EXPECT_EQ(order_.counts().overlapping, 0) << "a group that was away has finished what lies before";
+    for (const std::int64_t committed : {5, 10}) {
+        order_ = {};
+        order_.begin_at_work(std::vector<Offset>{Offset{committed}});
+        EXPECT_FALSE(order_.committed(kOld)) << "no commit since the watch began";
+        hand_out(kOld, 10, 12);
+        hand_out(kNew, 0, 1, 2);
+        EXPECT_EQ(order_.counts().overlapping, committed == 5 ? 1 : 0);
+    }
 }
 
 TEST_F(DeliveryOrderTest, RecordThatIsFinishedWhenTheNewerOneComesDoesNotOverlap) {
