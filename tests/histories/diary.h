@@ -86,9 +86,9 @@ struct Inversion {
     bool is_provable = false;
 };
 
-/// The records that a group was given since a growth, or since the broker's last start, if that came later.
+/// The records that a reader was given since a growth, or since the broker's last start, if that came later.
 struct GivenSince {
-    /// Its positions then.
+    /// A group's positions then.
     std::map<int, std::int64_t> committed;
     /// By partition: the first record that it was given.
     std::map<int, std::int64_t> first;
@@ -183,6 +183,8 @@ struct NewReading {
 struct OutsiderDiary {
     /// By how often the topic had grown, and partition: the earliest offset that it asked for.
     std::map<std::pair<int, int>, std::int64_t> began_at;
+    /// By growth, for all outsiders of its name, at the first of them; shorter if they were given nothing since the last growths.
+    std::vector<GivenSince> given_since;
     Clock::time_point last;
 
     /// -1 when it read nothing.

@@ -84,28 +84,22 @@ void Oracle::inverted(const std::string& name, const GroupDiary& group) {
         const bool is_untouched =
             std::ranges::all_of(inversion.from, [&](const auto& older) { return start_of(older.first) == 0; }) &&
             std::ranges::all_of(inversion.to, [&](int newer) { return start_of(newer) == 0; });
-        if (sees_all_ && inversion.is_provable && is_untouched && steps_of(key) <= kStepsKept &&
+        // The order of the answers decides: the group may have been given the older record before, and not committed it.
+        const bool is_judged = std::ranges::any_of(group.given_since, [&](const GivenSince& since) {
+            return std::ranges::all_of(inversion.from, [&](const auto& older) { return since.given.contains(older); });
+        });
+        if (sees_all_ && !is_judged && inversion.is_provable && is_untouched && steps_of(key) <= kStepsKept &&
             partitions_of(key) <= kPartitionsKept) {
             surely.insert(key);
         }
     }
-    const bool is_untouched = std::ranges::all_of(diary_.partitions, [](const PartitionDiary& log) { return log.start == 0; });
     const bool is_known = std::ranges::none_of(script_.groups[index_of(group)].members,
                                                [&](const Caller& member) { return is_name_shared(member.client_id); });
-    bool is_settled = true;
-    for (const GivenSince& since : group.given_since) {
-        // It can take ten seconds until it is known whose a connection was that has closed.
-        is_settled = is_settled && (since.overtaken.empty() || diary_.now - since.last > kLatest);
-        for (const auto& [key, older] : since.overtaken) {
-            if (std::ranges::none_of(older, is_there)) {
-                continue;
-            }
-            all.insert(key);
-            if (since.cut.contains(key) && !since.given_again.contains(key) && is_untouched && is_known &&
-                has_one_partitioner()) {
-                surely.insert(key);
-            }
-        }
+    const Overtaken overtaken = overtaken_in(group.given_since);
+    const bool is_settled = overtaken.is_settled;
+    all.insert(overtaken.all.begin(), overtaken.all.end());
+    if (is_known) {
+        surely.insert(overtaken.surely.begin(), overtaken.surely.end());
     }
     const auto due = static_cast<std::int64_t>(surely.size());
     // A reader in no group may pass for a member of its name that does not read.
@@ -113,6 +107,28 @@ void Oracle::inverted(const std::string& name, const GroupDiary& group) {
     add("H06", name, is_settled ? due : std::min<std::int64_t>(due, 1), most, is_settled,
         "keys of which it was given a newer record first");
     add(kMaybeInverted, name, 1, script_.keys, false, "keys that are in two members");
+}
+
+Oracle::Overtaken Oracle::overtaken_in(const std::vector<GivenSince>& watches) const {
+    const auto is_there = [&](const auto& older) {
+        return older.second >= diary_.partitions[static_cast<std::size_t>(older.first)].start;
+    };
+    const bool is_untouched = std::ranges::all_of(diary_.partitions, [](const PartitionDiary& log) { return log.start == 0; });
+    Overtaken overtaken;
+    for (const GivenSince& since : watches) {
+        // It can take ten seconds until it is known whose a connection was that has closed.
+        overtaken.is_settled = overtaken.is_settled && (since.overtaken.empty() || diary_.now - since.last > kLatest);
+        for (const auto& [key, older] : since.overtaken) {
+            if (std::ranges::none_of(older, is_there)) {
+                continue;
+            }
+            overtaken.all.insert(key);
+            if (since.cut.contains(key) && !since.given_again.contains(key) && is_untouched && has_one_partitioner()) {
+                overtaken.surely.insert(key);
+            }
+        }
+    }
+    return overtaken;
 }
 
 std::size_t Oracle::index_of(const GroupDiary& group) const { return static_cast<std::size_t>(&group - diary_.groups.data()); }

@@ -38,6 +38,15 @@ void Oracle::about_outsider(std::size_t index) {
     const std::string about = to_string(caller);
     const std::int64_t old_records = replayed(all);
     add("H07", about, is_told ? old_records : 1, old_records, is_told, "records from before a growth that it asked for after it");
+    const Overtaken overtaken = overtaken_in(diary_.outsiders[index].given_since);
+    const auto due = static_cast<std::int64_t>(overtaken.surely.size());
+    // A member of its name may pass for it, and several of its name read everything several times.
+    const auto most =
+        is_told && !is_name_shared(caller.client_id) ? static_cast<std::int64_t>(overtaken.all.size()) : script_.keys;
+    const bool is_due = is_told && overtaken.is_settled && !is_name_shared(caller.client_id) && due > 0;
+    add("H06", about, is_due ? due : std::min<std::int64_t>(due, 1), most, is_due,
+        "keys of which it was given a newer record first");
+    add(kMaybeInverted, about, 1, script_.keys, false, "keys that are in two connections");
     std::set<int> partitions;
     for (const auto& [where, from] : all.began_at) {
         partitions.insert(where.second);

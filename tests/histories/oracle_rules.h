@@ -88,6 +88,15 @@ class Oracle {
     void blind(const std::string& name, const GroupDiary& group);
     void due_rebalance(const std::string& name, const GroupDiary& group);
     void about_outsider(std::size_t index);
+    /// Keys of which a reader was given a newer record first, as far as the older one still exists.
+    struct Overtaken {
+        std::set<int> all;
+        /// Those that the broker has to tell of if it knows the reader.
+        std::set<int> surely;
+        /// The broker has had enough time.
+        bool is_settled = true;
+    };
+    [[nodiscard]] Overtaken overtaken_in(const std::vector<GivenSince>& watches) const;
     void held_readers();
     [[nodiscard]] bool is_surely_one_of_several(const KeptBack& kept) const;
     void stale_producers();

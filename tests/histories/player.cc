@@ -20,6 +20,8 @@ constexpr std::int64_t kHourMs = 3'600'000;
 /// Longer than what the rules that wait for ten seconds may take.
 constexpr auto kAfterAll = 14s;
 constexpr std::size_t kBatchRecords = 5;
+/// How long a broker may read its harm back after a start.
+constexpr double kRestoreSeconds = 30;
 
 }  // namespace
 
@@ -294,6 +296,10 @@ void Player::read_outside(std::size_t index, bool reads_new) {
     }
     const Client::Fetched fetched = outsider.client->fetch(outsider.positions, kSmallFetchBytes);
     note_kept_back(*outsider.client, outsider.positions, fetched, kSmallFetchBytes);
+    const auto first = std::ranges::find(script_.outsiders, cast.caller, &OutsiderCast::caller) - script_.outsiders.begin();
+    std::vector<GivenSince>& watches = diary_.outsiders[static_cast<std::size_t>(first)].given_since;
+    watches.resize(diary_.growths.size());
+    note_given(watches, fetched.offsets);
     for (const auto& [partition, offsets] : fetched.offsets) {
         outsider.positions[partition] = offsets.back() + 1;
     }
@@ -384,10 +390,15 @@ void Player::delete_group(std::size_t group) {
 }
 
 void Player::restart(bool kill) {
+    // The broker writes what it tells once a second.
+    constexpr std::chrono::milliseconds kWritten = 2s;
+    wait_for_thought();
+    const auto harm = stage_.harm(topic_, kWritten);
     diary_.watched.first = Clock::now();
-    if (!stage_.restart(kill)) {
+    if (!harm || !stage_.restart(kill)) {
         throw Failure{"the broker does not come back"};
     }
+    expect_harm(*harm);
     diary_.watched.second = Clock::now();
     // As in Kafka, deleted records come back when the broker is killed before it noted the deletion.
     Client reader(stage_.port(), {.client_id = "administrator", .address = "127.0.0.1"}, topic_);
@@ -440,6 +451,24 @@ void Player::restart(bool kill) {
 }
 
 // Checks ---------------------------------------------------------------------------------------------
+
+// Harm lasts across a restart.
+void Player::expect_harm(const std::set<std::string>& harm) {
+    std::optional<std::set<std::string>> open;
+    const bool is_there = eventually(
+        [&] {
+            open = stage_.harm(topic_, std::chrono::milliseconds(0));
+            return open && std::ranges::includes(*open, harm);
+        },
+        kRestoreSeconds * patience());
+    if (!is_there) {
+        std::string missing;
+        for (const std::string& one : harm) {
+            missing += !open || !open->contains(one) ? "\n    " + one : "";
+        }
+        throw Failure{"the broker forgot harm at its restart:" + missing};
+    }
+}
 
 void Player::check(bool after_all) {
     do {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,8 @@ class Player {
     /// Begins to note what the group is given since the growths for which that has not begun.
     void begin_watch(std::size_t group);
     void note_given(std::size_t group, const std::map<int, std::vector<std::int64_t>>& answer);
+    /// `watches`: by growth.
+    void note_given(std::vector<GivenSince>& watches, const std::map<int, std::vector<std::int64_t>>& answer) const;
     [[nodiscard]] bool is_cut(std::size_t growth, std::pair<int, std::int64_t> older, std::pair<int, std::int64_t> newer) const;
     void note_inversions(std::size_t group, const Offsets& before, const Offsets& commits);
     void note_inversion(std::size_t group, int partition, std::int64_t offset, bool is_by_first);
@@ -83,6 +86,7 @@ class Player {
     void delete_records(const Step& step);
     void delete_group(std::size_t group);
     void restart(bool kill);
+    void expect_harm(const std::set<std::string>& harm);
     void check(bool after_all);
     void wait_for_thought();
     [[nodiscard]] std::int64_t keyed_records_seen() const;
@@ -92,6 +96,9 @@ class Player {
 
     [[nodiscard]] Consumer* open_member(const Step& step);
     [[nodiscard]] PartitionDiary& log_of(int partition) { return diary_.partitions[static_cast<std::size_t>(partition)]; }
+    [[nodiscard]] const PartitionDiary& log_of(int partition) const {
+        return diary_.partitions[static_cast<std::size_t>(partition)];
+    }
 
     Stage& stage_;
     const Script& script_;

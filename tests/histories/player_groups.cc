@@ -200,9 +200,12 @@ void Player::begin_watch(std::size_t group) {
 // Notes records of one answer, and the older ones among them that come after newer records of their keys.
 void Player::note_given(std::size_t group, const std::map<int, std::vector<std::int64_t>>& answer) {
     begin_watch(group);
-    GroupDiary& diary = diary_.groups[group];
-    for (std::size_t growth = 0; growth < diary.given_since.size(); ++growth) {
-        GivenSince& since = diary.given_since[growth];
+    note_given(diary_.groups[group].given_since, answer);
+}
+
+void Player::note_given(std::vector<GivenSince>& watches, const std::map<int, std::vector<std::int64_t>>& answer) const {
+    for (std::size_t growth = 0; growth < watches.size(); ++growth) {
+        GivenSince& since = watches[growth];
         since.last = Clock::now();
         for (const auto& [partition, offsets] : answer) {
             since.first.try_emplace(partition, offsets.front());

@@ -224,6 +224,21 @@ std::optional<std::vector<Told>> Stage::findings(const std::string& topic) const
     return parse(answer->body);
 }
 
+std::optional<std::set<std::string>> Stage::harm(const std::string& topic, std::chrono::milliseconds age) const {
+    const auto answer = broker_->http_get("/v1/findings?topic=" + topic);
+    if (!answer || answer->status != 200) {
+        return std::nullopt;
+    }
+    std::set<std::string> harm;
+    const auto answered = nlohmann::json::parse(answer->body);
+    for (const auto& finding : answered.at("findings")) {
+        if (finding.at("kind") == "harm" && finding.at("opened_ms").get<std::int64_t>() <= wall_ms() - age.count()) {
+            harm.insert(finding.at("id").get<std::string>() + " " + finding.at("subject").dump());
+        }
+    }
+    return harm;
+}
+
 std::int64_t Stage::keyed_records_seen(const std::string& topic) const {
     const auto answer = broker_->http_get("/v1/topics/" + topic + "/producers");
     if (!answer || answer->status != 200) {

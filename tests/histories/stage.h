@@ -1,9 +1,12 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -68,6 +71,8 @@ class Stage {
 
     /// The broker's findings about the topic now; nothing when it does not answer.
     [[nodiscard]] std::optional<std::vector<Told>> findings(const std::string& topic) const;
+    /// The open harm of the topic, "H06 {subject}", that opened at least this long ago; nothing when the broker does not answer.
+    [[nodiscard]] std::optional<std::set<std::string>> harm(const std::string& topic, std::chrono::milliseconds age) const;
     /// Records with keys that the broker has looked at, of all producers of the topic; -1 when it does not answer.
     [[nodiscard]] std::int64_t keyed_records_seen(const std::string& topic) const;
 
