@@ -1,6 +1,7 @@
 """What Partita says of expansions over HTTP, and topics that a test makes and grows, for the tests of all of that."""
 
 import json
+import urllib.parse
 import urllib.request
 
 import confluent_kafka.admin
@@ -44,6 +45,17 @@ def wait_for_count(broker, topic, hazard, count, seconds=25, **subject):
 def wait_until_closed(broker, topic, hazard, seconds=25, **subject):
     harness.wait_until(lambda: not finding(broker, topic, hazard, **subject), seconds,
                        lambda: f"the end of {finding(broker, topic, hazard, **subject)}")
+
+
+def wrong_keys(broker, topic, **reader):
+    """Every key behind H06 of group=... or client_id=..., over HTTP, page by page."""
+    whose = urllib.parse.urlencode({"topic": topic, **reader})
+    keys = []
+    while True:
+        page = ask(broker, f"findings/keys?{whose}&limit=400&skip={len(keys)}")
+        keys += page["keys"]
+        if len(keys) == page["total"]:
+            return keys
 
 
 def admin(broker):

@@ -15,55 +15,21 @@ import clients
 import harness
 import insight
 import matrix
+import writing
 
 OLD, NEW = 6, 8
 KEYS = 2000
 BEFORE, AFTER = 20_000, 4_000
 
 
-class Writer:
-    """Writes records whose value is their number; key and order of each follow from it."""
-
-    def __init__(self, broker, topic):
-        self.broker = broker
-        self.topic = topic
-        self.written = 0
-
-    def write(self, count):
-        """By a producer of its own, which knows the present count."""
-        producer = confluent_kafka.Producer({"bootstrap.servers": self.broker.bootstrap, "partitioner": "murmur2_random",
-                                             "queue.buffering.max.messages": 1_000_000})
-        for number in range(self.written, self.written + count):
-            producer.produce(self.topic, key=key_of(number), value=str(number))
-        self.written += count
-        assert producer.flush(60) == 0
-
-
-def key_of(number):
-    return f"key-{number * 7919 % KEYS}"
-
-
-def wrong_keys(numbers):
-    """Keys with a newer record that came before an older one came for the first time."""
-    seen, newest, wrong = set(), {}, set()
-    for number in numbers:
-        if number in seen:
-            continue
-        seen.add(number)
-        key = key_of(number)
-        if newest.get(key, -1) > number:
-            wrong.add(key)
-        newest[key] = max(newest.get(key, -1), number)
-    return wrong
-
-
 class Application:
     """What the members of one group received, in the order in which they received it."""
 
-    def __init__(self, broker, topic, group, **config):
+    def __init__(self, broker, writer, group, **config):
         self.config = {"bootstrap.servers": broker.bootstrap, "group.id": group, "auto.offset.reset": "earliest",
                        "auto.commit.interval.ms": 1000, "topic.metadata.refresh.interval.ms": 500, **config}
-        self.topic = topic
+        self.writer = writer
+        self.topic = writer.topic
         self.received = []
         self.lock = threading.Lock()
 
@@ -72,13 +38,13 @@ class Application:
             for message in consumer.consume(500, 0.2):
                 if not message.error():
                     with self.lock:
-                        self.received.append((message.key(), int(message.value())))
+                        self.received.append(int(message.value()))
 
     def run(self, members, count):
         """Reads until the group has received so many records; closes at the end."""
         def is_enough():
             with self.lock:
-                return len({number for _, number in self.received}) >= count or time.monotonic() > deadline
+                return len(set(self.received)) >= count or time.monotonic() > deadline
 
         def member():
             consumer = confluent_kafka.Consumer(self.config)
@@ -92,33 +58,23 @@ class Application:
             thread.start()
         for thread in threads:
             thread.join()
-        assert len({number for _, number in self.received}) >= count
+        assert len(set(self.received)) >= count
 
     def wrong_keys(self):
-        return wrong_keys(number for _, number in self.received)
+        return self.writer.wrong_keys(self.received)
 
 
 def grown_under_a_backlog(broker, unique):
     """A topic that grew, with new records, while a group that had read a quarter of it was away."""
     topic, group = unique("topic"), unique("group")
     insight.create(broker, topic, OLD)
-    writer = Writer(broker, topic)
+    writer = writing.Writer(broker, topic, KEYS)
     writer.write(BEFORE)
-    application = Application(broker, topic, group)
+    application = Application(broker, writer, group)
     application.run(1, BEFORE // 4)
     insight.grow(broker, topic, NEW)
     writer.write(AFTER)
     return topic, group, application
-
-
-def listed_keys(broker, topic, group):
-    """Every key behind H06, over HTTP, page by page."""
-    keys = []
-    while True:
-        page = insight.ask(broker, f"findings/keys?topic={topic}&group={group}&limit=400&skip={len(keys)}")
-        keys += page["keys"]
-        if len(keys) == page["total"]:
-            return keys
 
 
 def settled(broker, topic, group):
@@ -130,9 +86,9 @@ def settled(broker, topic, group):
 def test_every_key_that_an_application_received_in_wrong_order_is_told(broker, unique):
     topic, group = unique("topic"), unique("group")
     insight.create(broker, topic, OLD)
-    writer = Writer(broker, topic)
+    writer = writing.Writer(broker, topic, KEYS)
     writer.write(BEFORE)
-    application = Application(broker, topic, group)
+    application = Application(broker, writer, group)
     application.run(1, BEFORE // 4)
     insight.grow(broker, topic, NEW)
     danger = insight.wait_for(broker, topic, "H03", group=group)
@@ -146,7 +102,7 @@ def test_every_key_that_an_application_received_in_wrong_order_is_told(broker, u
     told = settled(broker, topic, group)
     assert (told["count"], told["numbers"]["is_exact"], told["kind"], told["severity"]) == (len(wrong), 1, "harm", "block"), told
     assert told["numbers"]["processed_keys"] == len(wrong), "its commits are behind all of them"
-    keys = listed_keys(broker, topic, group)
+    keys = insight.wrong_keys(broker, topic, group=group)
     assert {key["key"] for key in keys} == wrong
     assert all(key["newer"]["handed_out_ms"] <= key["older"]["handed_out_ms"] for key in keys)
     shown = harness.run_partita("findings", "--http", insight.address(broker), "--topic", topic, "--group", group, "--keys")
@@ -156,11 +112,11 @@ def test_every_key_that_an_application_received_in_wrong_order_is_told(broker, u
 def test_a_group_that_comes_after_the_growth_and_begins_at_the_start_is_told(broker, unique):
     topic, group = unique("topic"), unique("group")
     insight.create(broker, topic, OLD)
-    writer = Writer(broker, topic)
+    writer = writing.Writer(broker, topic, KEYS)
     writer.write(BEFORE)
     insight.grow(broker, topic, NEW)
     writer.write(BEFORE)
-    application = Application(broker, topic, group)
+    application = Application(broker, writer, group)
     application.run(1, 2 * BEFORE)
     wrong = application.wrong_keys()
     told = settled(broker, topic, group)
@@ -191,9 +147,9 @@ def test_a_broker_that_dies_between_the_growth_and_the_return_still_tells(unique
 def test_a_group_without_a_backlog_at_the_growth_is_told_nothing(broker, unique):
     topic, group = unique("topic"), unique("group")
     insight.create(broker, topic, OLD)
-    writer = Writer(broker, topic)
+    writer = writing.Writer(broker, topic, KEYS)
     writer.write(BEFORE)
-    application = Application(broker, topic, group)
+    application = Application(broker, writer, group)
     application.run(1, BEFORE)
     insight.grow(broker, topic, NEW)
     writer.write(AFTER)
@@ -206,9 +162,9 @@ def test_a_group_without_a_backlog_at_the_growth_is_told_nothing(broker, unique)
 def test_mode_fenced_prevents_it(broker, unique):
     topic, group = unique("topic"), unique("group")
     insight.create(broker, topic, NEW // 2, **{"partita.expansion.mode": "fenced"})
-    writer = Writer(broker, topic)
+    writer = writing.Writer(broker, topic, KEYS)
     writer.write(BEFORE)
-    application = Application(broker, topic, group)
+    application = Application(broker, writer, group)
     application.run(1, BEFORE // 4)
     insight.grow(broker, topic, NEW)
     writer.write(AFTER)
@@ -226,8 +182,9 @@ def alter_on(errors, broker, topic, partitions):
 def test_a_person_at_a_terminal_is_told_which_group_has_older_records_to_read(broker, unique):
     topic, group = unique("topic"), unique("group")
     insight.create(broker, topic, OLD)
-    Writer(broker, topic).write(1000)
-    Application(broker, topic, group).run(1, 1000)
+    writer = writing.Writer(broker, topic, KEYS)
+    writer.write(1000)
+    Application(broker, writer, group).run(1, 1000)
     behind = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": f"behind-{group}"})
     behind.commit(offsets=[confluent_kafka.TopicPartition(topic, 0, 0)], asynchronous=False)
     behind.close()
@@ -253,7 +210,7 @@ def test_an_application_of_each_library_suffers_what_is_told(broker, unique, nam
         pytest.skip("needs all clients")
     topic, group = unique("topic"), unique("group")
     insight.create(broker, topic, OLD)
-    writer = Writer(broker, topic)
+    writer = writing.Writer(broker, topic, KEYS)
     writer.write(BEFORE)
     with contextlib.closing(clients.Agent(matrix.CLIENTS[name], broker.bootstrap)) as agent:
         def values():
@@ -269,7 +226,7 @@ def test_an_application_of_each_library_suffers_what_is_told(broker, unique, nam
         insight.grow(broker, topic, NEW)
         writer.write(AFTER)
         read("again", BEFORE + AFTER)
-        wrong = wrong_keys(values())
+        wrong = writer.wrong_keys(values())
     insight.wait_until_closed(broker, topic, "H03", group=group)
     told = insight.finding(broker, topic, "H06", group=group)
     assert (told["count"] if told else 0) == len(wrong), told
