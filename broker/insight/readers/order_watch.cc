@@ -356,6 +356,9 @@ void OrderWatch::forget(const std::string& group) {
         growth.known_groups.erase(group);
         growth.done_groups.erase(group);
         growth.commits_at_work.erase(group);
+        if (growth.groups_at_work && growth.groups_at_work->contains(group)) {
+            growth.deleted_at_work.insert(group);
+        }
     }
     inexact_groups_.erase(group);
 }

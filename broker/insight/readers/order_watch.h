@@ -178,6 +178,8 @@ class OrderWatch {
         GrowthCut cut;
         /// Groups that had members then; null if that is not known.
         std::shared_ptr<const std::set<std::string>> groups_at_work;
+        /// Those of them that were deleted since: later groups of their names were not at work.
+        std::set<std::string, std::less<>> deleted_at_work;
         /// The commits of these since the growth, until they are handed something.
         std::map<std::string, std::map<PartitionIndex, Offset>, std::less<>> commits_at_work;
         /// At most two. The first may begin where the groups of its time had something left to read.
@@ -196,7 +198,8 @@ class OrderWatch {
         bool has_left_out = false;
 
         [[nodiscard]] bool has_at_work(std::string_view group) const {
-            return groups_at_work && groups_at_work->contains(std::string(group)) && !done_groups.contains(group);
+            return groups_at_work && groups_at_work->contains(std::string(group)) && !done_groups.contains(group) &&
+                   !deleted_at_work.contains(group);
         }
     };
     using Positions = std::vector<Offset>;

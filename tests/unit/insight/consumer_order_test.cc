@@ -78,6 +78,15 @@ TEST_F(GroupAtWorkTest, WhatItHadBeforeTheGrowthIsNotKnownIfItGoesBackToItsCommi
     EXPECT_NE(told->condition.find("was or may have been handed"), std::string::npos) << told->condition;
 }
 
+TEST_F(GroupAtWorkTest, ALaterGroupOfItsNameWasNotAtWork) {
+    watch_.forget_group("billing");
+    deliver_new_partitions();
+    deliver(kOld, 5, end(0));
+    const auto told = wrong_order();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->severity, Severity::block);
+}
+
 TEST_F(GroupAtWorkTest, APlaceThatItHadNotCommittedIsWhereItWas) {
     deliver_new_partitions();
     deliver(kOld, 7, end(0));
