@@ -390,12 +390,15 @@ void Player::delete_group(std::size_t group) {
 }
 
 void Player::restart(bool kill) {
-    // The broker writes what it tells once a second.
-    constexpr std::chrono::milliseconds kWritten = 2s;
     wait_for_thought();
-    const auto harm = stage_.harm(topic_, kWritten);
+    const auto harm = stage_.harm(topic_, 0ms);
+    // The broker writes events once a second.
+    const bool is_written = harm && eventually([&] {
+                                const auto written = stage_.harm(topic_, 2s);
+                                return written && std::ranges::includes(*written, *harm);
+                            });
     diary_.watched.first = Clock::now();
-    if (!harm || !stage_.restart(kill)) {
+    if (!is_written || !stage_.restart(kill)) {
         throw Failure{"the broker does not come back"};
     }
     expect_harm(*harm);
@@ -457,7 +460,7 @@ void Player::expect_harm(const std::set<std::string>& harm) {
     std::optional<std::set<std::string>> open;
     const bool is_there = eventually(
         [&] {
-            open = stage_.harm(topic_, std::chrono::milliseconds(0));
+            open = stage_.harm(topic_, 0ms);
             return open && std::ranges::includes(*open, harm);
         },
         kRestoreSeconds * patience());
