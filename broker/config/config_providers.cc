@@ -72,6 +72,10 @@ std::expected<Provider, ConfigError> provider_of(const ConfigMap& given, const s
     }
     PARTITA_TRY_ASSIGN(provider.allowed_names, allowed_names(given, prefix));
     for (const std::string& path : java::split_list(value_of(given, prefix + ".param.allowed.paths").value_or(""))) {
+        if (!path.starts_with('/')) {
+            return invalid_config("Invalid value for configuration " + prefix + ".param.allowed.paths: \"" + path +
+                                  "\" is not an absolute path");
+        }
         provider.allowed_paths.push_back(std::filesystem::path(path).lexically_normal());
     }
     return provider;
@@ -190,7 +194,9 @@ std::expected<std::string, std::string> resolved(std::string_view text, bool is_
         if (variable) {
             auto value = providers.value(*variable);
             if (!value) {
-                return std::unexpected(std::string(whole) + " has no value: " + value.error());
+                // A password may hold such a text by itself.
+                return std::unexpected((is_secret ? "a variable in it" : std::string(whole)) + " has no value: " +
+                                       (is_secret ? "write ${PROVIDER:KEY} with a provider of config.providers" : value.error()));
             }
             result += *value;
         } else if (is_secret) {

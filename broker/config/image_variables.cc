@@ -211,6 +211,13 @@ class Image {
                 set_default("listener.name." + java::to_lower(name) + ".ssl.client.auth", std::move(*own));
             }
         }
+        // They count with a key store from elsewhere, too.
+        if (auto asked = variable("KAFKA_TLS_CLIENT_AUTH"); !names.empty() && asked && !asked->empty()) {
+            set_default("ssl.client.auth", std::move(*asked));
+        }
+        if (auto trusted = variable("KAFKA_TLS_TRUSTSTORE_FILE"); !names.empty() && trusted && !trusted->empty()) {
+            set_default("ssl.truststore.location", std::move(*trusted));
+        }
         if (names.empty() || !is_asked || has("ssl.keystore.location") || has("ssl.keystore.key")) {
             return {};
         }
