@@ -51,7 +51,9 @@ std::expected<KeysWish, std::string> parse_keys_wish(const Request& request) {
     if (request.parameter("id").value_or("H06") != "H06") {
         return std::unexpected("H06 is the only finding with a list of keys");
     }
-    if (wish.topic.empty() || request.parameter("group").has_value() == request.parameter("client_id").has_value()) {
+    const bool is_of_group = request.parameter("group").has_value();
+    if (wish.topic.empty() || is_of_group == request.parameter("client_id").has_value() ||
+        (is_of_group && wish.reader.group.empty())) {
         return std::unexpected("name a topic, and either a group or the client_id of a client in no group");
     }
     if (wish.limit > kKeysMax) {

@@ -18,6 +18,7 @@ import browser as browsers
 import clients
 import harness
 import insight
+import writing
 
 #: On two busy cores.
 AT_ONCE_S = 1
@@ -456,6 +457,38 @@ def test_harm_stays_until_it_is_marked_as_seen(browser, site, world):
     # This broker knows no such harm.
     browser.click(".finding button", "Mark as seen")
     browser.wait("document.getElementById('said').textContent.includes('H06 is over already')", "the answer")
+    assert browser.take_problems() == []
+
+
+def test_every_key_in_wrong_order_leads_to_both_of_its_records(browser, site, world, broker, unique):
+    topic, reader = unique("topic"), unique("reader")
+    insight.create(broker, topic, 2)
+    writer = writing.Writer(broker, topic, 30)
+    writer.write(300)
+    insight.grow(broker, topic, 3)
+    writer.write(300)
+    consumer = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": reader, "client.id": reader, "enable.auto.commit": False})
+    received = []
+    ends = writer.ends()
+    for partitions in [2], [0, 1]:
+        consumer.assign([confluent_kafka.TopicPartition(topic, partition, 0) for partition in partitions])
+        count = len(received) + sum(ends[partition] for partition in partitions)
+        while len(received) < count:
+            received += [int(message.value()) for message in consumer.consume(100, 1) if not message.error()]
+    consumer.close()
+    keys = writer.wrong_keys(received)
+    insight.wait_for_count(broker, topic, "H06", len(keys), client_id=reader)
+    browser.go(f"{site}#/topics/{topic}/expansion")
+    browser.wait("[...document.querySelectorAll('.finding button')].some(one => one.textContent === 'Show the keys')", "the finding")
+    browser.click(".finding button", "Show the keys")
+    browser.wait("document.querySelectorAll('.finding tbody tr').length", "the keys")
+    rows = browser.run("[...document.querySelectorAll('.finding tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))")
+    assert {row[0] for row in rows} == keys
+    assert all(row[1].startswith("2 / ") and row[3][0] in "01" and ":" in row[2] for row in rows), rows
+    older = browser.run("document.querySelectorAll('.finding tbody tr a')[1].getAttribute('href')")
+    browser.go(f"{site}{older}")
+    browser.wait("document.querySelectorAll('.record').length", "the older record")
+    assert rows[0][0] in browser.text()
     assert browser.take_problems() == []
 
 

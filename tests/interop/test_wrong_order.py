@@ -230,3 +230,28 @@ def test_an_application_of_each_library_suffers_what_is_told(broker, unique, nam
     insight.wait_until_closed(broker, topic, "H03", group=group)
     told = insight.finding(broker, topic, "H06", group=group)
     assert (told["count"] if told else 0) == len(wrong), told
+
+
+@pytest.mark.parametrize("name", ["java", "librdkafka", "aiokafka"])
+def test_a_consumer_that_assigns_itself_all_partitions_suffers_what_is_told(broker, unique, name):
+    if not harness.HAS_ALL_CLIENTS and name not in harness.BASIC_CLIENTS:
+        pytest.skip("needs all clients")
+    topic, client_id = unique("topic"), unique("client")
+    insight.create(broker, topic, OLD)
+    writer = writing.Writer(broker, topic, KEYS)
+    writer.write(BEFORE)
+    insight.grow(broker, topic, NEW)
+    writer.write(BEFORE)
+    with contextlib.closing(clients.Agent(matrix.CLIENTS[name], broker.bootstrap)) as agent:
+        def values():
+            records = sorted(agent.events.records(), key=lambda record: record["at_ns"])
+            return [int(record["value"]) for record in records if record["topic"] == topic]
+        agent.call("member_start", name="reader", group=unique("group"), topic=topic, assign=list(range(NEW)), client_id=client_id)
+        agent.events.wait(lambda _: len(set(values())) >= 2 * BEFORE, 120, "all records")
+        agent.call("member_stop", name="reader")
+        wrong = writer.wrong_keys(values())
+    assert wrong
+    insight.wait_for_count(broker, topic, "H06", len(wrong), client_id=client_id)
+    assert {key["key"] for key in insight.wrong_keys(broker, topic, client_id=client_id)} == wrong
+    shown = harness.run_partita("findings", "--http", insight.address(broker), "--topic", topic, "--client-id", client_id, "--keys")
+    assert {line.split("\t")[0] for line in shown.out.splitlines()} == wrong

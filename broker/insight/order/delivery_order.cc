@@ -54,10 +54,13 @@ void DeliveryOrder::note_given_again(const HandOut& handed, const KeyCuts& cuts)
     const auto committed = committed_.find(handed.partition);
     const Offset finished = committed == committed_.end() ? Offset{0} : committed->second.offset;
     const OffsetRanges& passed = passed_.at(handed.partition);
-    for (std::uint32_t index = 0; index < cuts.cuts().size(); ++index) {
+    const auto earlier_of = [&](std::uint32_t index) { return cuts.cuts()[index].earlier; };
+    const std::span<const std::uint32_t> all = cuts.cuts_from(handed.partition);
+    for (auto next = std::ranges::lower_bound(all, std::max(handed.from, finished), {}, earlier_of);
+         next != all.end() && earlier_of(*next) < handed.to; ++next) {
+        const std::uint32_t index = *next;
         const KeyCut& cut = cuts.cuts()[index];
-        if (cut.from != handed.partition || cut.earlier < std::max(handed.from, finished) || cut.earlier >= handed.to ||
-            !passed.contains(cut.earlier) || keys_.contains(index) || !has_handed_out(cut.to, cut.later)) {
+        if (!passed.contains(cut.earlier) || keys_.contains(index) || !has_handed_out(cut.to, cut.later)) {
             continue;
         }
         if (!has_room()) {
@@ -73,10 +76,10 @@ bool DeliveryOrder::has_handed_out(PartitionIndex partition, Offset offset) cons
     return last != last_.end() && offset >= last->second.begin && passed_.at(partition).contains(offset);
 }
 
-std::optional<Offset> DeliveryOrder::committed(PartitionIndex partition) const {
+std::optional<DeliveryOrder::LastCommit> DeliveryOrder::committed(PartitionIndex partition) const {
     const auto committed = committed_.find(partition);
     const bool is_known = committed != committed_.end() && committed->second.event != 0;
-    return is_known ? std::optional(committed->second.offset) : std::nullopt;
+    return is_known ? std::optional(LastCommit{committed->second.offset, committed->second.time}) : std::nullopt;
 }
 
 std::optional<Offset> DeliveryOrder::begin_of(PartitionIndex partition) const {
@@ -101,11 +104,11 @@ void DeliveryOrder::drop(PartitionIndex partition, Offset from, const KeyCuts& c
     };
     std::erase_if(overlapping_, is_dropped);
     std::erase_if(given_again_, is_dropped);
-    for (std::uint32_t index = 0; index < cuts.cuts().size(); ++index) {
+    const auto earlier_of = [&](std::uint32_t index) { return cuts.cuts()[index].earlier; };
+    const std::span<const std::uint32_t> all = cuts.cuts_from(partition);
+    for (auto next = std::ranges::lower_bound(all, from, {}, earlier_of); next != all.end(); ++next) {
+        const std::uint32_t index = *next;
         const KeyCut& cut = cuts.cuts()[index];
-        if (cut.from != partition || cut.earlier < from) {
-            continue;
-        }
         if (const auto key = keys_.find(index); key != keys_.end()) {
             key->second.earlier.reset();
             key->second.is_given_back = false;
@@ -208,9 +211,9 @@ void DeliveryOrder::hand_out_again(const HandOut& handed, Key& key) {
     key.later_time = handed.time;
 }
 
-void DeliveryOrder::commit(PartitionIndex partition, Offset offset) {
+void DeliveryOrder::commit(PartitionIndex partition, Offset offset, TimestampMs time) {
     const auto [committed, is_first] = committed_.try_emplace(partition);
-    const Offset before = std::exchange(committed->second, {.offset = offset, .event = ++events_}).offset;
+    const Offset before = std::exchange(committed->second, {.offset = offset, .event = ++events_, .time = time}).offset;
     for (auto place = later_.lower_bound({partition, before, 0});
          place != later_.end() && place->partition == partition && place->offset < offset; ++place) {
         keys_.at(place->cut).is_committed = true;
@@ -233,8 +236,15 @@ void DeliveryOrder::forget_before(PartitionIndex partition, Offset offset) {
 }
 
 bool DeliveryOrder::has_told() const {
-    return std::ranges::any_of(keys_, [](const auto& entry) { return entry.second.is_wrong(); }) ||
-           counts().overlapping + counts().given_back > 0;
+    if (std::ranges::any_of(keys_, [](const auto& entry) { return entry.second.is_wrong(); })) {
+        return true;
+    }
+    if (overlapping_.empty() && given_again_.empty() &&
+        std::ranges::none_of(keys_, [](const auto& entry) { return entry.second.earlier.has_value(); })) {
+        return false;
+    }
+    const Counts all = counts();
+    return all.overlapping + all.given_back > 0;
 }
 
 DeliveryOrder::Counts DeliveryOrder::counts() const {

@@ -112,12 +112,15 @@ class DeliveryOrder {
     /// `reader` goes on as `next`, over another connection: both are one reader.
     void continue_reader(std::uint64_t reader, std::uint64_t next);
     /// The group's committed position in the partition is now `offset`. It may go back.
-    void commit(PartitionIndex partition, Offset offset);
+    /// `time`: kNoTimestamp if it is not known.
+    void commit(PartitionIndex partition, Offset offset, TimestampMs time = kNoTimestamp);
     /// The group had been handed everything before `offset`, before the watch began or by a way that the caller does not see.
     void reach(PartitionIndex partition, Offset offset);
     /// Records of the partition before `offset` no longer exist: keys with their earlier record there do not count any more.
     void forget_before(PartitionIndex partition, Offset offset);
 
+    /// Keys that it remembers.
+    [[nodiscard]] std::size_t size() const { return keys_.size() + overlapping_.size() + given_again_.size(); }
     /// True if a key was, or may have been, in wrong order.
     [[nodiscard]] bool has_told() const;
     /// Each key counts once, however many cuts it has.
@@ -131,7 +134,11 @@ class DeliveryOrder {
     /// True if the group was handed the record while this watched it.
     [[nodiscard]] bool has_handed_out(PartitionIndex partition, Offset offset) const;
     /// The last commit in the partition since the watch began; null without one.
-    [[nodiscard]] std::optional<Offset> committed(PartitionIndex partition) const;
+    struct LastCommit {
+        Offset offset;
+        TimestampMs time = kNoTimestamp;
+    };
+    [[nodiscard]] std::optional<LastCommit> committed(PartitionIndex partition) const;
     /// Where the first hand-out of the partition began; null before that.
     [[nodiscard]] std::optional<Offset> begin_of(PartitionIndex partition) const;
     /// True if the group was handed everything in `[from, end)` of the partition, or began behind it.
@@ -186,7 +193,7 @@ class DeliveryOrder {
     [[nodiscard]] bool were_dropped(const HandOut& handed) const;
     /// The records from `from` on were dropped, so they count as not handed out.
     void drop(PartitionIndex partition, Offset from, const KeyCuts& cuts);
-    [[nodiscard]] bool has_room() const { return keys_.size() + overlapping_.size() + given_again_.size() < kKeysMax; }
+    [[nodiscard]] bool has_room() const { return size() < kKeysMax; }
     /// Notes the keys in the right order whose older record is handed out again.
     void note_given_again(const HandOut& handed, const KeyCuts& cuts);
     void hand_out_earlier(const HandOut& handed, Offset from, Offset to);
@@ -206,6 +213,7 @@ class DeliveryOrder {
         Offset offset;
         /// 0 for a commit from before the watch.
         std::uint64_t event = 0;
+        TimestampMs time = kNoTimestamp;
     };
     std::map<PartitionIndex, Committed> committed_;
     bool was_at_work_ = false;

@@ -59,6 +59,11 @@ void KeyCuts::add_after(PartitionIndex partition, Offset offset, std::uint64_t k
         }
         PARTITA_ASSERT(into_[index].empty() || cuts_[into_[index].back()].later <= offset, "records of a partition ascend");
         into_[index].push_back(static_cast<std::uint32_t>(cuts_.size()));
+        const auto from = static_cast<std::size_t>(place.partition.value);
+        if (from_.size() <= from) {
+            from_.resize(from + 1);
+        }
+        from_[from].cuts.push_back(static_cast<std::uint32_t>(cuts_.size()));
         cuts_.push_back({.key_hash = key_hash, .from = place.partition, .to = partition, .earlier = place.last, .later = offset});
     }
 }
@@ -66,6 +71,20 @@ void KeyCuts::add_after(PartitionIndex partition, Offset offset, std::uint64_t k
 std::span<const std::uint32_t> KeyCuts::cuts_into(PartitionIndex partition) const {
     const auto index = static_cast<std::size_t>(partition.value);
     return index < into_.size() ? std::span<const std::uint32_t>(into_[index]) : std::span<const std::uint32_t>();
+}
+
+std::span<const std::uint32_t> KeyCuts::cuts_from(PartitionIndex partition) const {
+    const auto index = static_cast<std::size_t>(partition.value);
+    if (index >= from_.size()) {
+        return {};
+    }
+    From& from = from_[index];
+    const auto earlier_of = [&](std::uint32_t cut) { return cuts_[cut].earlier; };
+    const auto news = from.cuts.begin() + static_cast<std::ptrdiff_t>(from.sorted);
+    std::ranges::sort(news, from.cuts.end(), {}, earlier_of);
+    std::ranges::inplace_merge(from.cuts.begin(), news, from.cuts.end(), {}, earlier_of);
+    from.sorted = from.cuts.size();
+    return from.cuts;
 }
 
 void KeyCuts::halve() {

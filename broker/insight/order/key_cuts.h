@@ -56,6 +56,8 @@ class KeyCuts {
     [[nodiscard]] std::span<const KeyCut> cuts() const { return cuts_; }
     /// The indexes of the cuts with `later` in the partition, by ascending offset.
     [[nodiscard]] std::span<const std::uint32_t> cuts_into(PartitionIndex partition) const;
+    /// The indexes of the cuts with `earlier` in the partition, by ascending offset. Sorts those that came since the last call.
+    [[nodiscard]] std::span<const std::uint32_t> cuts_from(PartitionIndex partition) const;
 
     /// False: there was no room for some cuts.
     [[nodiscard]] bool has_all_cuts() const { return !has_no_room_; }
@@ -89,6 +91,12 @@ class KeyCuts {
     std::vector<KeyCut> cuts_;
     /// By partition.
     std::vector<std::vector<std::uint32_t>> into_;
+    /// By partition; the first `sorted` of them are in order.
+    struct From {
+        std::vector<std::uint32_t> cuts;
+        std::size_t sorted = 0;
+    };
+    mutable std::vector<From> from_;
 };
 
 }  // namespace partita::insight

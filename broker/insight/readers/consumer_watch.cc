@@ -67,11 +67,16 @@ void ConsumerWatch::on_commit(std::string_view group, ConnectionId connection, c
     for (const Commit& commit : commits) {
         members_.on_speaker(group, connection, client, commit.partition, now);
     }
-    on_transaction_commit(group, commits, before, keys_sent);
+    note_commits(group, commits, before, now, keys_sent);
 }
 
 void ConsumerWatch::on_transaction_commit(std::string_view group, std::span<const Commit> commits,
                                           const Inversions::Positions* before, std::uint64_t keys_sent) {
+    note_commits(group, commits, before, kNoTimestamp, keys_sent);
+}
+
+void ConsumerWatch::note_commits(std::string_view group, std::span<const Commit> commits, const Inversions::Positions* before,
+                                 TimestampMs now, std::uint64_t keys_sent) {
     const std::string name(group);
     for (const Commit& commit : commits) {
         if (is_new(commit.partition)) {
@@ -79,7 +84,7 @@ void ConsumerWatch::on_transaction_commit(std::string_view group, std::span<cons
         }
     }
     inversions_.on_commit(group, commits, before, keys_sent);
-    order_.on_commit(group, commits);
+    order_.on_commit(group, commits, now);
 }
 
 void ConsumerWatch::on_leave(std::string_view group, std::string_view member_id, ConnectionId connection, TimestampMs born,

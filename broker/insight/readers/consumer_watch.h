@@ -97,6 +97,8 @@ class ConsumerWatch {
     MemberHistory members_;
     AutoResets resets_;
     Inversions inversions_;
+    void note_commits(std::string_view group, std::span<const Commit> commits, const Inversions::Positions* before,
+                      TimestampMs now, std::uint64_t keys_sent);
     /// Looks which keys commits prove, apart from those that the answers to the group judge.
     void prove_by_commits(const ReaderFacts& facts);
 

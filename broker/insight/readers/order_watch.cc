@@ -51,7 +51,7 @@ void OrderWatch::on_delivery(const Delivery& delivery) {
     waiting_.emplace_back(Waiting{delivery});
 }
 
-void OrderWatch::on_commit(std::string_view group, std::span<const Inversions::Commit> commits) {
+void OrderWatch::on_commit(std::string_view group, std::span<const Inversions::Commit> commits, TimestampMs time) {
     const bool is_watched = !waiting_.empty() || std::ranges::any_of(growths_, [&](const Growth& growth) {
         return growth.groups.contains(group) || growth.has_at_work(group);
     });
@@ -62,7 +62,7 @@ void OrderWatch::on_commit(std::string_view group, std::span<const Inversions::C
         are_all_inexact_ = true;
         return;
     }
-    waiting_.emplace_back(CommitNote{std::string(group), {commits.begin(), commits.end()}});
+    waiting_.emplace_back(CommitNote{std::string(group), {commits.begin(), commits.end()}, time});
 }
 
 void OrderWatch::forget_group(const std::string& group) {
@@ -102,7 +102,7 @@ void OrderWatch::settle(const ReaderFacts& facts, ReaderOwners& owners, std::opt
         }
         waiting_.pop_front();
     }
-    end_watches(time);
+    end_watches(*facts.connections, time);
     remember_positions(facts);
     is_reading_ = !facts.records->has_budget();
 }
@@ -144,6 +144,7 @@ void OrderWatch::resolve(const ReaderFacts& facts, ReaderOwners& owners) {
                     client = std::make_shared<const ReadingClient>(*owners.client_of(waiting->delivery.connection));
                 }
                 waiting->outsider = client;
+                waiting->born = owners.born_of(waiting->delivery.connection);
             }
         }
         if (!waiting->to && !waiting->is_gone && facts.records->has_budget()) {
@@ -195,6 +196,7 @@ OrderWatch::Step OrderWatch::apply(const Waiting& waiting, const ReaderFacts& fa
         // The broker found no process in all this time.
         Waiting owned = waiting;
         owned.outsider = std::make_shared<const ReadingClient>(*owners.client_of(waiting.delivery.connection));
+        owned.born = owners.born_of(waiting.delivery.connection);
         return apply_to_outsider(owned, facts);
     }
     if (!owner.is_of_one_group) {
@@ -245,8 +247,13 @@ OrderWatch::Step OrderWatch::apply_to_group(const Waiting& waiting, const GroupF
 
 bool OrderWatch::is_begin_doubtful(const GroupOrder& order, const Waiting& waiting) const {
     const PartitionIndex partition = waiting.delivery.partition;
-    if (!order.was_at_work || order.order.committed(partition)) {
+    if (!order.was_at_work) {
         return false;
+    }
+    if (const auto since = order.order.committed(partition)) {
+        const bool is_recent =
+            since->time != kNoTimestamp && waiting.delivery.time.value - since->time.value <= DeliveryOrder::kHandoverMs;
+        return waiting.delivery.from == since->offset && !is_recent;
     }
     const auto known = positions_.find(waiting.group);
     const Offset before = known == positions_.end() ? kNoOffset : offset_at(known->second, partition);
@@ -267,7 +274,7 @@ OrderWatch::Step OrderWatch::apply_to_outsider(const Waiting& waiting, const Rea
         if (pass == nullptr) {
             continue;
         }
-        pass->use(delivery.connection, *facts.connections);
+        pass->use(delivery.connection, waiting.born, *facts.connections);
         if (waiting.is_gone) {
             pass->lose();
             continue;
@@ -307,18 +314,29 @@ OrderWatch::Step OrderWatch::apply_to_outsider(const Waiting& waiting, const Rea
 OutsidePass* OrderWatch::pass_of(Growth& growth, const ReadingClient& client, const Delivery& delivery) {
     auto known = growth.outsiders.find(client);
     if (known == growth.outsiders.end()) {
-        if (growth.outsiders.size() == kOutsidersMax) {
+        if (growth.outsiders.size() == kOutsidersMax || is_full_) {
             return nullptr;
         }
         known = growth.outsiders.emplace(client, std::deque<OutsidePass>(1)).first;
     }
     std::deque<OutsidePass>& passes = known->second;
-    if (!passes.back().is_left_by(delivery.connection, delivery.partition, delivery.from)) {
-        return passes.back().is_over() ? nullptr : &passes.back();
+    // Two programs may have one name: each connection stays with its pass.
+    const auto own = std::ranges::find_if(passes.rbegin(), passes.rend(),
+                                          [&](const OutsidePass& pass) { return pass.uses(delivery.connection); });
+    OutsidePass& pass = own == passes.rend() ? passes.back() : *own;
+    const bool begins_anew = pass.is_over() ? pass.is_left_by(delivery.partition, delivery.from)
+                                            : own == passes.rend() && pass.is_preceded_by(delivery.partition, delivery.from);
+    if (!begins_anew) {
+        if (!pass.is_over()) {
+            return &pass;
+        }
+        if (pass.has_stopped_early()) {
+            pass.lose();
+        }
+        return nullptr;
     }
-    if (!passes.back().order().has_told()) {
-        passes.pop_back();
-    } else if (passes.size() == kPassesMax) {
+    std::erase_if(passes, [](const OutsidePass& each) { return each.is_over() && !each.order().has_told(); });
+    if (passes.size() == kPassesMax) {
         passes.back().lose();
         return nullptr;
     }
@@ -331,13 +349,14 @@ void OrderWatch::apply(const CommitNote& note) {
         if (order == growth.groups.end()) {
             if (growth.has_at_work(note.group)) {
                 for (const Inversions::Commit& commit : note.commits) {
-                    growth.commits_at_work[note.group].insert_or_assign(commit.partition, commit.offset);
+                    growth.commits_at_work[note.group].insert_or_assign(commit.partition,
+                                                                        DeliveryOrder::LastCommit{commit.offset, note.time});
                 }
             }
             continue;
         }
         for (const Inversions::Commit& commit : note.commits) {
-            order->second.order.commit(commit.partition, commit.offset);
+            order->second.order.commit(commit.partition, commit.offset, note.time);
         }
     }
 }
@@ -376,7 +395,7 @@ OrderWatch::GroupOrder* OrderWatch::order_of(std::size_t growth_index, const std
         growth.done_groups.insert(group);
         return nullptr;
     }
-    if (growth.groups.size() == kGroupsMax) {
+    if (growth.groups.size() == kGroupsMax || is_full_) {
         growth.has_left_out = true;
         return nullptr;
     }
@@ -390,8 +409,8 @@ OrderWatch::GroupOrder* OrderWatch::order_of(std::size_t growth_index, const std
         order.order.begin_at_work(known == positions_.end() ? std::span<const Offset>() : known->second);
     }
     if (const auto commits = growth.commits_at_work.extract(group); !commits.empty()) {
-        for (const auto& [partition, offset] : commits.mapped()) {
-            order.order.commit(partition, offset);
+        for (const auto& [partition, commit] : commits.mapped()) {
+            order.order.commit(partition, commit.offset, commit.time);
         }
     }
     return &order;
@@ -445,7 +464,8 @@ void OrderWatch::remember_positions(const ReaderFacts& facts) {
     }
 }
 
-void OrderWatch::end_watches(LookTime& time) {
+void OrderWatch::end_watches(const ConnectionDirectory& connections, LookTime& time) {
+    is_full_ = keys() >= kKeysMax;
     for (Growth& growth : growths_) {
         bool is_in_use = &growth == &growths_.back() && wanted_moved_;
         for (auto& [group, order] : growth.groups) {
@@ -469,7 +489,7 @@ void OrderWatch::end_watches(LookTime& time) {
             order.is_through = has_all && (has_committed || time.has_passed(order.last_before, kUncommittedMs));
             is_in_use = is_in_use || !order.is_through;
         }
-        is_in_use = end_passes(growth, time) || is_in_use;
+        is_in_use = end_passes(growth, connections, time) || is_in_use;
         for (const Scan& scan : growth.scans) {
             growth.has_left_out = growth.has_left_out || !scan.scan.is_complete() || scan.scan.cuts().sampling() > 1 ||
                                   !scan.scan.cuts().has_all_cuts();
@@ -481,24 +501,41 @@ void OrderWatch::end_watches(LookTime& time) {
     }
 }
 
-bool OrderWatch::end_passes(Growth& growth, LookTime& time) const {
+bool OrderWatch::end_passes(Growth& growth, const ConnectionDirectory& connections, LookTime& time) const {
     bool is_in_use = false;
     for (auto entry = growth.outsiders.begin(); entry != growth.outsiders.end();) {
         std::deque<OutsidePass>& passes = entry->second;
-        OutsidePass& pass = passes.back();
-        const bool is_silent = time.has_passed(pass.last(), kReaderSilentMs + 1);
-        const bool is_over = is_silent || (pass.is_judged() && pass.has_all(growth.cut, log_starts_) &&
-                                           time.has_passed(pass.last_before(), kUncommittedMs));
-        if (!pass.is_over() && is_over) {
-            pass.end();
+        bool is_silent = true;
+        for (OutsidePass& pass : passes) {
+            const bool has_all = pass.is_judged() && pass.has_all(growth.cut, log_starts_);
+            const bool has_gone = !pass.is_open(connections) && time.has_passed(pass.last(), kReaderSilentMs + 1);
+            if (!pass.is_over() && (has_gone || (has_all && time.has_passed(pass.last_before(), kUncommittedMs)))) {
+                pass.end(!has_all);
+            }
+            is_in_use = is_in_use || (pass.is_judged() && !pass.is_over());
+            is_silent = is_silent && has_gone;
         }
-        is_in_use = is_in_use || (pass.is_judged() && !pass.is_over());
         if (is_silent) {
             std::erase_if(passes, [](const OutsidePass& each) { return !each.order().has_told(); });
         }
         entry = passes.empty() ? growth.outsiders.erase(entry) : std::next(entry);
     }
     return is_in_use;
+}
+
+std::size_t OrderWatch::keys() const {
+    std::size_t count = 0;
+    for (const Growth& growth : growths_) {
+        for (const auto& [group, order] : growth.groups) {
+            count += order.order.size();
+        }
+        for (const auto& [client, passes] : growth.outsiders) {
+            for (const OutsidePass& pass : passes) {
+                count += pass.order().size();
+            }
+        }
+    }
+    return count;
 }
 
 void OrderWatch::read_for_moved(const ReaderFacts& facts) {

@@ -56,7 +56,9 @@ class OrderWatch {
     /// Clients in no group that are watched for one growth, and the passes of each that are remembered. Further clients are not
     /// watched; a client that read nothing for a minute makes room if there is nothing to tell of it.
     static constexpr std::size_t kOutsidersMax = 256;
-    static constexpr std::size_t kPassesMax = 8;
+    static constexpr std::size_t kPassesMax = 4;
+    /// Keys that are remembered for all readers and growths: about 250 bytes each. Beyond this, no further reader is watched.
+    static constexpr std::size_t kKeysMax = 1'000'000;
     /// A reader that was handed everything from before the growth is watched this long without a commit.
     static constexpr std::int64_t kUncommittedMs = 600'000;
     /// A delivery waits this long for what may show whose it is. Then it counts for nobody, and the numbers of the groups to
@@ -67,7 +69,8 @@ class OrderWatch {
     void set_growths(std::span<const EarlierExpansion> growths);
     void on_delivery(const Delivery& delivery);
     void lose_deliveries() { are_all_inexact_ = true; }
-    void on_commit(std::string_view group, std::span<const Inversions::Commit> commits);
+    /// `time`: kNoTimestamp if it is not known.
+    void on_commit(std::string_view group, std::span<const Inversions::Commit> commits, TimestampMs time);
     /// The group was deleted: a later group of the same name is a new group.
     void forget_group(const std::string& group);
 
@@ -140,6 +143,7 @@ class OrderWatch {
     struct CommitNote {
         std::string group;
         std::vector<Inversions::Commit> commits;
+        TimestampMs time = kNoTimestamp;
     };
     struct DeletionNote {
         std::string group;
@@ -152,6 +156,8 @@ class OrderWatch {
         std::string group = {};
         /// The client, if it reads in no group.
         std::shared_ptr<const ReadingClient> outsider = {};
+        /// When that client's connection was opened; kNoTimestamp if that is not known.
+        TimestampMs born = kNoTimestamp;
         /// Behind the last record.
         std::optional<Offset> to = std::nullopt;
         /// The records do not exist any more, and `to` will not be known.
@@ -181,7 +187,7 @@ class OrderWatch {
         /// Those of them that were deleted since: later groups of their names were not at work.
         std::set<std::string, std::less<>> deleted_at_work;
         /// The commits of these since the growth, until they are handed something.
-        std::map<std::string, std::map<PartitionIndex, Offset>, std::less<>> commits_at_work;
+        std::map<std::string, std::map<PartitionIndex, DeliveryOrder::LastCommit>, std::less<>> commits_at_work;
         /// At most two. The first may begin where the groups of its time had something left to read.
         std::vector<Scan> scans;
         /// The groups for which the first scan suffices.
@@ -214,8 +220,8 @@ class OrderWatch {
     [[nodiscard]] Step apply_to_outsider(const Waiting& waiting, const ReaderFacts& facts);
     /// The pass of the client to which the delivery belongs; null if it matters to none, or if there is no room.
     [[nodiscard]] OutsidePass* pass_of(Growth& growth, const ReadingClient& client, const Delivery& delivery);
-    /// True if the group may have been handed records behind the delivery before the growth: it was at work, and begins where it
-    /// had committed before. A commit since the growth tells where it was, and so does any other place.
+    /// True if the group may have been handed records behind the delivery before the growth: it was at work, and goes back to its
+    /// commit. A commit just before the delivery, since the growth, tells where it was, and so does any other place.
     [[nodiscard]] bool is_begin_doubtful(const GroupOrder& order, const Waiting& waiting) const;
     void apply(const CommitNote& note);
     void apply(const DeletionNote& note);
@@ -235,9 +241,10 @@ class OrderWatch {
     void resolve(const ReaderFacts& facts, ReaderOwners& owners);
     void note_reading_groups(ReaderOwners& owners);
     void remember_positions(const ReaderFacts& facts);
-    void end_watches(LookTime& time);
+    void end_watches(const ConnectionDirectory& connections, LookTime& time);
     /// Returns true if a client in no group needs the scans of the growth.
-    bool end_passes(Growth& growth, LookTime& time) const;
+    bool end_passes(Growth& growth, const ConnectionDirectory& connections, LookTime& time) const;
+    [[nodiscard]] std::size_t keys() const;
     void add_to(Told& told, const DeliveryOrder& order, bool is_exact) const;
     void read_for_moved(const ReaderFacts& facts);
 
@@ -255,6 +262,7 @@ class OrderWatch {
     /// Groups with a delivery that was left out.
     std::set<std::string, std::less<>> inexact_groups_;
     bool are_all_inexact_ = false;
+    bool is_full_ = false;
     /// By group: how many notes of its deletion wait.
     std::map<std::string, int, std::less<>> deletions_;
 };

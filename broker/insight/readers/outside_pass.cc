@@ -4,21 +4,25 @@
 
 namespace partita::insight {
 
-void OutsidePass::use(ConnectionId connection, const ConnectionDirectory& directory) {
-    if (std::ranges::find(connections_, connection) != connections_.end()) {
+void OutsidePass::use(ConnectionId connection, TimestampMs born, const ConnectionDirectory& directory) {
+    if (uses(connection)) {
         return;
     }
-    if (!connections_.empty()) {
-        const ConnectionId before = connections_.back();
-        std::erase_if(connections_, [&](ConnectionId known) { return !directory.find(known); });
-        if (connections_.empty()) {
-            order_.continue_reader(before.value, connection.value);
-        }
+    if (!connections_.empty() && born != kNoTimestamp && born >= last_ && !is_open(directory)) {
+        order_.continue_reader(connections_.back().value, connection.value);
     }
     if (connections_.size() == kConnectionsMax) {
         connections_.erase(connections_.begin());
     }
     connections_.push_back(connection);
+}
+
+bool OutsidePass::uses(ConnectionId connection) const {
+    return std::ranges::find(connections_, connection) != connections_.end();
+}
+
+bool OutsidePass::is_open(const ConnectionDirectory& directory) const {
+    return std::ranges::any_of(connections_, [&](ConnectionId known) { return directory.find(known).has_value(); });
 }
 
 void OutsidePass::note(const HandOut& handed) {
@@ -55,18 +59,20 @@ void OutsidePass::judge(const HandOut& handed, const KeyCuts& cuts) {
     order_.hand_out(handed, cuts);
 }
 
-void OutsidePass::end() {
+void OutsidePass::end(bool is_early) {
     is_over_ = true;
+    has_stopped_early_ = is_early;
     noted_.clear();
 }
 
-bool OutsidePass::is_left_by(ConnectionId connection, PartitionIndex partition, Offset from) const {
+bool OutsidePass::is_left_by(PartitionIndex partition, Offset from) const {
     const auto span = spans_.find(partition);
-    if (is_over_) {
-        return span == spans_.end() || from < span->second.end;
-    }
-    return span != spans_.end() && from <= span->second.begin &&
-           std::ranges::find(connections_, connection) == connections_.end();
+    return span == spans_.end() || from < span->second.end;
+}
+
+bool OutsidePass::is_preceded_by(PartitionIndex partition, Offset from) const {
+    const auto span = spans_.find(partition);
+    return span != spans_.end() && from <= span->second.begin;
 }
 
 bool OutsidePass::has_all(const GrowthCut& cut, std::span<const Offset> log_starts) const {

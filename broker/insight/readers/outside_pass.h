@@ -36,8 +36,12 @@ class OutsidePass {
     }
     [[nodiscard]] bool is_judged() const { return is_judged_; }
 
-    /// The connection over which the client goes on. Without another open connection it continues the one before it.
-    void use(ConnectionId connection, const ConnectionDirectory& directory);
+    /// The connection over which the client goes on. It continues the one before it if no other is open, and if it was opened
+    /// after everything that was handed out. `born`: kNoTimestamp if that is not known.
+    void use(ConnectionId connection, TimestampMs born, const ConnectionDirectory& directory);
+    [[nodiscard]] bool uses(ConnectionId connection) const;
+    /// True if one of its connections is open.
+    [[nodiscard]] bool is_open(const ConnectionDirectory& directory) const;
     void note(const HandOut& handed);
     /// The hand-outs that were noted and not judged yet, oldest first. The caller lets the scan read all of it before `judge`.
     [[nodiscard]] const std::deque<HandOut>& noted() const { return noted_; }
@@ -47,12 +51,14 @@ class OutsidePass {
     void lose() { has_lost_ = true; }
     void forget_before(PartitionIndex partition, Offset offset) { order_.forget_before(partition, offset); }
 
-    /// Ends the pass.
-    void end();
+    /// Ends the pass. `is_early`: the client was not handed everything from before the growth.
+    void end(bool is_early);
     [[nodiscard]] bool is_over() const { return is_over_; }
-    /// True if a hand-out from there on belongs to a new pass: a new connection begins where this pass began, or before. If the
-    /// pass is over: the hand-out does not go on where it stopped.
-    [[nodiscard]] bool is_left_by(ConnectionId connection, PartitionIndex partition, Offset from) const;
+    [[nodiscard]] bool has_stopped_early() const { return has_stopped_early_; }
+    /// True if a hand-out from there on does not go on where the pass stopped.
+    [[nodiscard]] bool is_left_by(PartitionIndex partition, Offset from) const;
+    /// True if a hand-out from there on begins where this pass began, or before.
+    [[nodiscard]] bool is_preceded_by(PartitionIndex partition, Offset from) const;
     /// True if it was handed everything in `[log start, end)` of each old partition.
     [[nodiscard]] bool has_all(const GrowthCut& cut, std::span<const Offset> log_starts) const;
 
@@ -80,6 +86,7 @@ class OutsidePass {
     TimestampMs last_before_ = kNoTimestamp;
     bool is_judged_ = false;
     bool is_over_ = false;
+    bool has_stopped_early_ = false;
     bool has_lost_ = false;
 };
 

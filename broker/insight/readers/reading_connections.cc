@@ -122,6 +122,11 @@ std::optional<ReadingClient> ReadingConnections::client_of(ConnectionId connecti
     return client;
 }
 
+TimestampMs ReadingConnections::born_of(ConnectionId connection) const {
+    const auto found = readings_.find(connection);
+    return found == readings_.end() || !found->second.facts ? kNoTimestamp : found->second.facts->born;
+}
+
 void ReadingConnections::make_room() {
     std::vector<std::pair<TimestampMs, ConnectionId>> by_time;
     for (const auto& [id, reading] : readings_) {

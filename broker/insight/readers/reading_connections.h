@@ -82,6 +82,8 @@ class ReadingConnections {
     void refresh(const ConnectionDirectory& directory, LookTime& time);
     /// The client behind a connection that fetched; null for any other connection.
     [[nodiscard]] std::optional<ReadingClient> client_of(ConnectionId connection) const;
+    /// When the connection was opened; kNoTimestamp if that is not known.
+    [[nodiscard]] TimestampMs born_of(ConnectionId connection) const;
     [[nodiscard]] std::map<ConnectionId, Reading>& all() { return readings_; }
     [[nodiscard]] const std::map<ConnectionId, Reading>& all() const { return readings_; }
 
@@ -167,6 +169,7 @@ class ReaderOwners {
     [[nodiscard]] std::optional<ReadingClient> client_of(ConnectionId connection) const {
         return readings_.client_of(connection);
     }
+    [[nodiscard]] TimestampMs born_of(ConnectionId connection) const { return readings_.born_of(connection); }
 
   private:
     struct Crowd {

@@ -280,11 +280,24 @@ TEST_F(Resources, WhoMayNotChangeSomethingHearsItFromTheHandler) {
         EXPECT_EQ(status, path.ends_with("offsets") ? Status::not_found : Status::forbidden) << path;
     }
     EXPECT_EQ(ask(Method::delete_, "/v1/topics/t")->status, Status::forbidden);
-    for (const std::string_view path : {"/v1/broker", "/v1/broker/configs", "/v1/connections", "/v1/topics/t/configs"}) {
+    for (const std::string_view path : {"/v1/broker", "/v1/broker/configs", "/v1/connections", "/v1/topics/t/configs",
+                                        "/v1/findings/keys?topic=t&group=g", "/v1/findings/keys?topic=t&client_id=c"}) {
         EXPECT_EQ(ask(Method::get, path)->status, Status::forbidden) << path;
     }
     EXPECT_EQ(json::parse(ask(Method::get, "/v1/topics")->body)["total"], 0);
     EXPECT_EQ(told("/v1/topics/t")["offsets"], 0);
+}
+
+TEST_F(Resources, KeysInWrongOrderAreThoseOfOneReader) {
+    rules_.allows_all = true;
+    for (const std::string_view query : {"", "?topic=t", "?group=g", "?topic=t&group=g&client_id=c", "?topic=t&group=g&id=H20",
+                                         "?topic=t&group=", "?topic=t&group=g&limit=1001"}) {
+        EXPECT_EQ(ask(Method::get, "/v1/findings/keys" + std::string(query))->status, Status::bad_request) << query;
+    }
+    EXPECT_EQ(told("/v1/findings/keys?topic=t&group=g")["total"], 0);
+    EXPECT_EQ(told("/v1/findings/keys?topic=t&client_id=c&client_address=/127.0.0.1")["client_id"], "c");
+    rules_.allows_all = true;
+    EXPECT_EQ(ask(Method::get, "/v1/findings/keys?topic=none&group=g")->status, Status::not_found);
 }
 
 TEST_F(Resources, LagsOfMoreThanAHundredGroupsAreAskedForInPages) {

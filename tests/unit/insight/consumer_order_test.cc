@@ -78,6 +78,18 @@ TEST_F(GroupAtWorkTest, WhatItHadBeforeTheGrowthIsNotKnownIfItGoesBackToItsCommi
     EXPECT_NE(told->condition.find("was or may have been handed"), std::string::npos) << told->condition;
 }
 
+TEST_F(GroupAtWorkTest, ACommitLongAgoDoesNotTellWhereItWas) {
+    commit("billing", {{kOld, Offset{7}}});
+    (void)findings();
+    billing().committed[0] = Offset{7};
+    deliver_new_partitions();
+    wait(DeliveryOrder::kHandoverMs + 1);
+    deliver(kOld, 7, end(0));
+    const auto told = wrong_order();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(number(*told, "keys"), 0) << "its member may have had more, and crashed";
+}
+
 TEST_F(GroupAtWorkTest, ALaterGroupOfItsNameWasNotAtWork) {
     watch_.forget_group("billing");
     deliver_new_partitions();

@@ -237,7 +237,7 @@ TEST_F(DeliveryOrderTest, RecordFromBeforeTheWatchMayStillBeWithAnotherMemberOfA
     for (const std::int64_t committed : {5, 10}) {
         order_ = {};
         order_.begin_at_work(std::vector<Offset>{Offset{committed}});
-        EXPECT_FALSE(order_.committed(kOld)) << "no commit since the watch began";
+        EXPECT_FALSE(order_.committed(kOld).has_value()) << "no commit since the watch began";
         hand_out(kOld, 10, 12);
         hand_out(kNew, 0, 1, 2);
         EXPECT_EQ(order_.counts().overlapping, committed == 5 ? 1 : 0);

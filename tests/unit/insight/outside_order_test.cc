@@ -124,12 +124,56 @@ TEST_F(OutsideOrderTest, AConnectionThatContinuesAClosedOneIsTheSameReader) {
     give_new_partitions();
     (void)findings();
     connections_.closed.insert(kFirst);
+    wait(10);
+    connections_.open[kSecond] = {.id = kSecond, .born = now_};
+    wait(10);
     give_old_partitions(kSecond);
     const auto finding = told();
     ASSERT_TRUE(finding);
     EXPECT_EQ(finding->count, moved_);
     EXPECT_EQ(number(*finding, "two_member_keys"), 0);
     EXPECT_EQ(number(*finding, "readers"), 2);
+}
+
+TEST_F(OutsideOrderTest, ConnectionsThatWereOpenTogetherAreTwoReadersAlsoAfterBothHaveClosed) {
+    connections_.open[kFirst] = {.id = kFirst, .born = now_};
+    connections_.open[kSecond] = {.id = kSecond, .born = now_};
+    (void)findings();
+    wait(10);
+    give_new_partitions();
+    give_old_partitions(kSecond);
+    connections_.closed.insert(kFirst);
+    connections_.closed.insert(kSecond);
+    const auto finding = told();
+    ASSERT_TRUE(finding);
+    EXPECT_EQ(number(*finding, "two_member_keys"), moved_);
+}
+
+TEST_F(OutsideOrderTest, EachOfTwoReadersOfOneNameHasItsOwnOrder) {
+    give_old_partitions();
+    EXPECT_FALSE(told());
+    give(kOld, 0, 1, kSecond);
+    give_new_partitions();
+    give(kOld, 1, end(0), kSecond);
+    give(kOther, 0, end(1), kSecond);
+    EXPECT_FALSE(told()) << "neither got a newer record first";
+}
+
+TEST_F(OutsideOrderTest, AClientThatRestsForMinutesGoesOnWithItsPass) {
+    give_new_partitions();
+    give(kOld, 0, 1);
+    (void)findings();
+    for (int look = 0; look < 5; ++look) {
+        wait(kReaderSilentMs / 2);
+        fetch(exporter_, kFirst, kOld, 1);
+        (void)findings();
+    }
+    give(kOld, 1, end(0));
+    give(kOther, 0, end(1));
+    const auto finding = told();
+    ASSERT_TRUE(finding);
+    EXPECT_EQ(finding->count, moved_);
+    EXPECT_EQ(number(*finding, "is_exact"), 1);
 }
 
 TEST_F(OutsideOrderTest, OfTwoOpenConnectionsOnlyTheClientKnowsTheOrder) {
@@ -145,7 +189,6 @@ TEST_F(OutsideOrderTest, APassOverAnotherConnectionIsJudgedAnew) {
     give_old_partitions();
     give_new_partitions();
     EXPECT_FALSE(told());
-    connections_.closed.insert(kFirst);
     give_new_partitions(kSecond);
     give_old_partitions(kSecond);
     const auto finding = told();
@@ -203,6 +246,7 @@ TEST_F(OutsideOrderTest, ClientsBeyondTheBoundAreNotWatched) {
         exporter_.client_id = "exporter-" + std::to_string(number);
         give({2}, 0, 1, ConnectionId{100 + number});
         (void)findings();
+        connections_.closed.insert(ConnectionId{100 + number});
     }
     exporter_.client_id = "exporter";
     give_new_partitions();
