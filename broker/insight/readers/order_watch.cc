@@ -84,10 +84,10 @@ void OrderWatch::settle(const ReaderFacts& facts, ReaderOwners& owners, std::opt
         return;
     }
     forget_removed(facts);
-    resolve(facts, owners);
+    const GroupIndex groups(facts.groups);
+    resolve(facts, groups, owners);
     read_for_moved(facts);
     note_reading_groups(owners);
-    const GroupIndex groups(facts.groups);
     while (!waiting_.empty()) {
         Event& event = waiting_.front();
         if (const auto* waiting = std::get_if<Waiting>(&event)) {
@@ -127,7 +127,7 @@ void OrderWatch::forget_removed(const ReaderFacts& facts) {
     log_starts_.assign(facts.log_starts.begin(), facts.log_starts.end());
 }
 
-void OrderWatch::resolve(const ReaderFacts& facts, ReaderOwners& owners) {
+void OrderWatch::resolve(const ReaderFacts& facts, const GroupIndex& groups, ReaderOwners& owners) {
     std::map<ConnectionId, std::shared_ptr<const ReadingClient>> clients;
     for (Event& event : waiting_) {
         auto* waiting = std::get_if<Waiting>(&event);
@@ -136,7 +136,7 @@ void OrderWatch::resolve(const ReaderFacts& facts, ReaderOwners& owners) {
         }
         if (waiting->group.empty() && !waiting->outsider) {
             const ReaderOwner& owner = owners.of(waiting->delivery.connection);
-            if (owner.is_of_one_group && !owner.may_change) {
+            if (owner.is_of_one_group && !owner.may_change && !is_of_a_name_only(owner, groups)) {
                 waiting->group = owner.groups.front();
             } else if (owners.is_outside(waiting->delivery.connection)) {
                 auto& client = clients[waiting->delivery.connection];
@@ -188,12 +188,15 @@ OrderWatch::Step OrderWatch::apply(const Waiting& waiting, const ReaderFacts& fa
         return apply_to_outsider(waiting, facts);
     }
     const ReaderOwner& owner = owners.of(waiting.delivery.connection);
-    const bool is_open = owner.may_change || owner.kind == Attribution::Kind::one_of || owner.kind == Attribution::Kind::no_group;
-    if (is_open && !time.has_passed(waiting.delivery.time, kOwnerWaitMs)) {
+    const bool is_of_nobody = owner.kind == Attribution::Kind::no_group || is_of_a_name_only(owner, groups);
+    const bool is_open = owner.may_change || owner.kind == Attribution::Kind::one_of || is_of_nobody;
+    // A client that belongs to a group shows it within this time after its first fetch.
+    const TimestampMs since = is_of_nobody ? owners.first_fetch_of(waiting.delivery.connection) : waiting.delivery.time;
+    if (is_open && !time.has_passed(since, kOwnerWaitMs)) {
         return Step::waits;
     }
-    if (owner.kind == Attribution::Kind::no_group) {
-        // The broker found no process in all this time.
+    if (is_of_nobody) {
+        // The broker found no process in all this time, or the group did not come into being.
         Waiting owned = waiting;
         owned.outsider = std::make_shared<const ReadingClient>(*owners.client_of(waiting.delivery.connection));
         owned.born = owners.born_of(waiting.delivery.connection);

@@ -216,6 +216,10 @@ class OrderWatch {
                              LookTime& time);
     /// The group of `waiting` is known.
     [[nodiscard]] Step apply_to_group(const Waiting& waiting, const GroupFacts* group_facts, const ReaderFacts& facts);
+    /// The client of `waiting` asked for the offsets of a group that does not exist (yet): it has neither members nor commits.
+    [[nodiscard]] static bool is_of_a_name_only(const ReaderOwner& owner, const GroupIndex& groups) {
+        return owner.is_by_request && owner.is_of_one_group && groups.find(owner.groups.front()) == nullptr;
+    }
     /// The client of `waiting` reads in no group.
     [[nodiscard]] Step apply_to_outsider(const Waiting& waiting, const ReaderFacts& facts);
     /// The pass of the client to which the delivery belongs; null if it matters to none, or if there is no room.
@@ -238,7 +242,7 @@ class OrderWatch {
     void leave_out(const std::vector<std::string>& groups);
     void forget_removed(const ReaderFacts& facts);
     /// Finds out what can be known now about the deliveries that wait.
-    void resolve(const ReaderFacts& facts, ReaderOwners& owners);
+    void resolve(const ReaderFacts& facts, const GroupIndex& groups, ReaderOwners& owners);
     void note_reading_groups(ReaderOwners& owners);
     void remember_positions(const ReaderFacts& facts);
     void end_watches(const ConnectionDirectory& connections, LookTime& time);

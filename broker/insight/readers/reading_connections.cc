@@ -127,6 +127,17 @@ TimestampMs ReadingConnections::born_of(ConnectionId connection) const {
     return found == readings_.end() || !found->second.facts ? kNoTimestamp : found->second.facts->born;
 }
 
+TimestampMs ReadingConnections::first_fetch_of(ConnectionId connection) const {
+    const auto found = readings_.find(connection);
+    TimestampMs first = kNoTimestamp;
+    if (found != readings_.end()) {
+        for (const auto& [partition, read] : found->second.partitions) {
+            first = first == kNoTimestamp ? read.first : std::min(first, read.first);
+        }
+    }
+    return first;
+}
+
 void ReadingConnections::make_room() {
     std::vector<std::pair<TimestampMs, ConnectionId>> by_time;
     for (const auto& [id, reading] : readings_) {
@@ -361,8 +372,10 @@ ReaderOwner ReaderOwners::work_out(ConnectionId connection, Reading& reading) {
     const Attribution attribution = attribute(subject, readers, members);
     owner.kind = attribution.kind;
     owner.basis = attribution.basis;
+    owner.is_by_request = !attribution.candidates.empty();
     for (const std::size_t index : attribution.candidates) {
         owner.groups.push_back(members[index].group);
+        owner.is_by_request = owner.is_by_request && members[index].member_id.empty();
     }
     std::ranges::sort(owner.groups);
     const auto repeated = std::ranges::unique(owner.groups);

@@ -84,6 +84,8 @@ class ReadingConnections {
     [[nodiscard]] std::optional<ReadingClient> client_of(ConnectionId connection) const;
     /// When the connection was opened; kNoTimestamp if that is not known.
     [[nodiscard]] TimestampMs born_of(ConnectionId connection) const;
+    /// kNoTimestamp for a connection that did not fetch.
+    [[nodiscard]] TimestampMs first_fetch_of(ConnectionId connection) const;
     [[nodiscard]] std::map<ConnectionId, Reading>& all() { return readings_; }
     [[nodiscard]] const std::map<ConnectionId, Reading>& all() const { return readings_; }
 
@@ -149,6 +151,8 @@ struct ReaderOwner {
     std::vector<std::string> groups;
     /// The reader is a member of the one group in `groups`, though it may not be known which.
     bool is_of_one_group = false;
+    /// It was never seen as a member of these groups. It asked or committed for them, as a consumer with assign() does.
+    bool is_by_request = false;
     /// More may be known soon: the broker is still looking for a process.
     bool may_change = false;
 };
@@ -169,6 +173,8 @@ class ReaderOwners {
     [[nodiscard]] std::optional<ReadingClient> client_of(ConnectionId connection) const {
         return readings_.client_of(connection);
     }
+    /// When the connection, which fetched, did so for the first time.
+    [[nodiscard]] TimestampMs first_fetch_of(ConnectionId connection) const { return readings_.first_fetch_of(connection); }
     [[nodiscard]] TimestampMs born_of(ConnectionId connection) const { return readings_.born_of(connection); }
 
   private:

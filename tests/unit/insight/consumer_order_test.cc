@@ -65,6 +65,15 @@ class GroupAtWorkTest : public ConsumerOrderTest {
         deliver({2}, 0, end(2));
         deliver({3}, 0, end(3));
     }
+    /// It reads the new partitions, and then the old one from there on: the keys behind that are surely in wrong order.
+    void expect_certainty_from(std::int64_t offset) {
+        deliver_new_partitions();
+        deliver(kOld, offset, end(0));
+        const auto told = wrong_order();
+        ASSERT_TRUE(told);
+        EXPECT_EQ(told->severity, Severity::block);
+        EXPECT_EQ(number(*told, "given_back_keys"), 0);
+    }
 };
 
 TEST_F(GroupAtWorkTest, WhatItHadBeforeTheGrowthIsNotKnownIfItGoesBackToItsCommit) {
@@ -92,33 +101,17 @@ TEST_F(GroupAtWorkTest, ACommitLongAgoDoesNotTellWhereItWas) {
 
 TEST_F(GroupAtWorkTest, ALaterGroupOfItsNameWasNotAtWork) {
     watch_.forget_group("billing");
-    deliver_new_partitions();
-    deliver(kOld, 5, end(0));
-    const auto told = wrong_order();
-    ASSERT_TRUE(told);
-    EXPECT_EQ(told->severity, Severity::block);
+    expect_certainty_from(5);
 }
 
-TEST_F(GroupAtWorkTest, APlaceThatItHadNotCommittedIsWhereItWas) {
-    deliver_new_partitions();
-    deliver(kOld, 7, end(0));
-    const auto told = wrong_order();
-    ASSERT_TRUE(told);
-    EXPECT_EQ(told->severity, Severity::block);
-    EXPECT_EQ(number(*told, "given_back_keys"), 0);
-}
+TEST_F(GroupAtWorkTest, APlaceThatItHadNotCommittedIsWhereItWas) { expect_certainty_from(7); }
 
 TEST_F(GroupAtWorkTest, ACommitSinceTheGrowthTellsWhereItWas) {
     commit("billing", {{kOld, Offset{7}}});
     (void)findings();
     billing().committed[0] = Offset{7};
     (void)findings();
-    deliver_new_partitions();
-    deliver(kOld, 7, end(0));
-    const auto told = wrong_order();
-    ASSERT_TRUE(told);
-    EXPECT_EQ(told->severity, Severity::block);
-    EXPECT_EQ(number(*told, "given_back_keys"), 0);
+    expect_certainty_from(7);
 }
 
 // Three members come and go, and no two of them can be told from each other for each connection. But there are no more

@@ -173,7 +173,11 @@ class ConsumerWatchTest : public testing::Test {
     }
     /// The same answer has records of another partition, too.
     void deliver_too(PartitionIndex partition, std::int64_t from, std::int64_t to, ConnectionId connection = kFetches) {
-        fetch(client_, connection, partition, from);
+        deliver_to(client_, connection, partition, from, to);
+    }
+    void deliver_to(const ClientIdentity& client, ConnectionId connection, PartitionIndex partition, std::int64_t from,
+                    std::int64_t to) {
+        fetch(client, connection, partition, from);
         watch_.on_delivery({.connection = connection,
                             .answer = answer_,
                             .partition = partition,

@@ -25,13 +25,7 @@ class OutsideOrderTest : public ConsumerOrderTest {
     /// An answer to the client in no group.
     void give(PartitionIndex partition, std::int64_t from, std::int64_t to, ConnectionId connection = kFirst) {
         ++answer_;
-        fetch(exporter_, connection, partition, from);
-        watch_.on_delivery({.connection = connection,
-                            .answer = answer_,
-                            .partition = partition,
-                            .from = Offset{from},
-                            .size_bytes = static_cast<std::uint32_t>(to - from),
-                            .time = now_});
+        deliver_to(exporter_, connection, partition, from, to);
     }
     void give_new_partitions(ConnectionId connection = kFirst) {
         give({2}, 0, end(2), connection);
@@ -71,6 +65,34 @@ TEST_F(OutsideOrderTest, AClientThatReadsNewPartitionsFirstGotEachMovedKeyInWron
     EXPECT_EQ(static_cast<std::int64_t>(keys_of("exporter", "/10.0.0.9").size()), moved_);
     EXPECT_TRUE(keys_of("exporter", "/10.0.0.8").empty());
     EXPECT_TRUE(keys_of("billing-app").empty());
+}
+
+// Java's consumer with assign() and a group.id asks for committed offsets first. Without a commit the group never exists.
+TEST_F(OutsideOrderTest, AClientThatOnlyAskedForAGroupReadsInNone) {
+    for (const PartitionIndex partition : {kOld, kOther, PartitionIndex{2}, PartitionIndex{3}}) {
+        watch_.on_offset_fetch("export", kFirst, false, exporter_, partition, kNoOffset, now_);
+    }
+    give_new_partitions();
+    give_old_partitions();
+    EXPECT_FALSE(told()) << "it may still commit";
+    wait(OrderWatch::kOwnerWaitMs);
+    const auto finding = told();
+    ASSERT_TRUE(finding);
+    EXPECT_EQ(number(*finding, "keys"), moved_);
+    EXPECT_EQ(number(*finding, "is_exact"), 1);
+}
+
+TEST_F(OutsideOrderTest, AClientThatCommitsForAGroupReadsForIt) {
+    watch_.on_offset_fetch("export", kFirst, false, exporter_, kOld, kNoOffset, now_);
+    give_new_partitions();
+    give_old_partitions();
+    (void)findings();
+    wait(1000);
+    watch_.on_commit("export", kFirst, exporter_, std::vector<ConsumerWatch::Commit>{{kOld, Offset{1}}}, nullptr, now_);
+    groups_ = {{.group_id = "export"}};
+    groups_.front().committed = {Offset{1}, kNoOffset, kNoOffset, kNoOffset};
+    EXPECT_TRUE(wrong_order("export"));
+    EXPECT_FALSE(told());
 }
 
 TEST_F(OutsideOrderTest, AClientThatReadsOldPartitionsFirstGotNothingInWrongOrder) {
