@@ -110,7 +110,7 @@ class ListenerConfigs {
     std::string prefix_;
 };
 
-/// The module of the mechanism in the section of a JAAS file. Null if there is none.
+/// Finds the module that serves the mechanism, in one section of a JAAS file. Returns null if the section has none.
 std::expected<std::optional<LoginModule>, std::string> module_of_file(const LoginConfigs& source, const MechanismFacts& facts) {
     const std::string path(trimmed(source.value(kJaasFile).value_or("")));
     if (path.empty()) {
