@@ -478,13 +478,20 @@ def test_every_key_in_wrong_order_leads_to_both_of_its_records(browser, site, wo
     consumer.close()
     keys = writer.wrong_keys(received)
     insight.wait_for_count(broker, topic, "H06", len(keys), client_id=reader)
+    browser.go(f"{site}#/findings")
+    address = module(browser, site, "api.js")
     browser.go(f"{site}#/topics/{topic}/expansion")
     browser.wait("[...document.querySelectorAll('.finding button')].some(one => one.textContent === 'Show the keys')", "the finding")
     browser.click(".finding button", "Show the keys")
     browser.wait("document.querySelectorAll('.finding tbody tr').length", "the keys")
     rows = browser.run("[...document.querySelectorAll('.finding tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))")
     assert {row[0] for row in rows} == keys
-    assert all(row[1].startswith("2 / ") and row[3][0] in "01" and ":" in row[2] for row in rows), rows
+    assert all(row[1][0] in "012" and row[3][0] in "01" and row[1][0] != row[3][0] and ":" in row[2] for row in rows), rows
+    event = {"event": "opened", "sequence": 1, "time_ms": 1000, "opened_ms": 1000,
+             "finding": {"id": "H11", "title": "another one", "severity": "info", "kind": "danger", "condition": "It is.", "subject": {"topic": topic}}}
+    browser.run(f"import({json.dumps(address)}).then(({{ live }}) => {{ live.take({json.dumps(event)}); return 1; }})")
+    browser.wait("[...document.querySelectorAll('.finding h3')].some(one => one.textContent === 'another one')", "another finding")
+    assert browser.run("document.querySelectorAll('.finding tbody tr').length") == len(rows), "the table stays while findings come and go"
     older = browser.run("document.querySelectorAll('.finding tbody tr a')[1].getAttribute('href')")
     browser.go(f"{site}{older}")
     browser.wait("document.querySelectorAll('.record').length", "the older record")

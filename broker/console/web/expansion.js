@@ -88,17 +88,21 @@ async function markSeen(one) {
   say(answer.seen ? `${one.id} is marked as seen` : `${one.id} is over already`);
 }
 
-/** An open finding; `topic` is the one that the page is about, if any. */
-const openFinding = (one, topic) => finding(one, [h("small", {}, about(one, topic), `since ${date(one.opened_ms)}`, one.restored ? ", before the broker's last start" : ""),
-  one.id === "H06" && !one.restored ? wrongKeys(one.subject) : null,
+/** An open finding; `topic` is the one that the page is about, if any. `keys`: the page's tables of keys, by finding. */
+const openFinding = (one, topic, keys) => finding(one, [h("small", {}, about(one, topic), `since ${date(one.opened_ms)}`, one.restored ? ", before the broker's last start" : ""),
+  one.id === "H06" && !one.restored ? wrongKeys(one.subject, keys) : null,
   one.kind === "harm" ? button("Mark as seen", () => markSeen(one).catch((error) => say(error.message)), "mini") : null]);
 
 const kKeysOnPage = 50;
 const handedOut = (place) => (place.handed_out_ms ? clock(place.handed_out_ms) : "–");
 
 /** A button for the keys that a reader was handed in wrong order, with links to both records of each. */
-function wrongKeys({ topic, group, client_id, client_address }) {
+function wrongKeys({ topic, group, client_id, client_address }, keys) {
+  const whose = JSON.stringify([topic, group, client_id, client_address]);
+  // Each event draws the findings anew. A table that is shown stays.
+  if (keys.has(whose)) return keys.get(whose);
   const box = h("div", { "aria-live": "polite" });
+  keys.set(whose, box);
   const at = (place) => h("a", { href: page("topics", topic, "records") + `?partition=${place.partition}&from=${place.offset}` }, `${place.partition} / ${count(place.offset)}`);
   const draw = async (skip) => {
     try {
@@ -206,7 +210,7 @@ export async function expansion(place, [name], visit, query) {
   const protectionView = (protection) => card("Protection", tiles(tile("Mode", protection.mode), tile("Fence", protection.fence ? protection.fence.window : "none",
     protection.fence && protection.fence.held_fetches ? `${count(protection.fence.held_fetches)} fetches wait` : ""), tile("Seeds", count(protection.seeds ? protection.seeds.length : 0), "expansions with seeded offsets")),
   protection.fence && protection.fence.waiting.length ? table("Groups that wait", [["Group", (one) => one.group, "wide"], ["Partition", (one) => one.partition, "number"], ["From offset", (one) => count(one.held_from_offset), "number"], ["For", (one) => `${count(Math.round(one.waiting_ms / 1000))} s`, "number"]], protection.fence.waiting) : null);
-  const told = h("div", {}), inTime = h("div", {});
+  const told = h("div", {}), inTime = h("div", {}), keys = new Map();
   const over = overFindings(name, () => drawFindings());
   let drawTime = () => {};
   const mine = () => live.findings().filter((one) => one.subject.topic === name);
@@ -215,7 +219,7 @@ export async function expansion(place, [name], visit, query) {
     const open = mine();
     over.look();
     drawTime();
-    show(told, card("Open findings", open.length ? open.map((one) => openFinding(one, name)) : note("No finding is open for this topic.")), over.card());
+    show(told, card("Open findings", open.length ? open.map((one) => openFinding(one, name, keys)) : note("No finding is open for this topic.")), over.card());
   }
   visit.watch(drawFindings);
   await history();
@@ -226,6 +230,7 @@ export async function expansion(place, [name], visit, query) {
 export function findings(place, parts, visit) {
   const body = h("div", { "aria-live": "polite" });
   show(place, h("header", { class: "head" }, h("h1", {}, "Findings")), note("Problems of expanded topics that the broker can prove, live: dangers while they last, and harm until its records are gone."), body);
+  const keys = new Map();
   const over = overFindings(undefined, () => draw());
   // Nothing is at risk only if nothing was: what is over may have done harm, which somebody marked as seen.
   const nothing = () => (!over.list ? note("No finding is open.") : over.list.length ? empty("No finding is open", `${plural(over.list.length, "finding is", "findings are")} over; see below.`)
@@ -233,7 +238,7 @@ export function findings(place, parts, visit) {
   function draw() {
     const open = live.findings();
     over.look();
-    show(body, open.length ? h("section", { class: "card" }, open.map((one) => openFinding(one))) : nothing(), over.card(),
+    show(body, open.length ? h("section", { class: "card" }, open.map((one) => openFinding(one, undefined, keys))) : nothing(), over.card(),
     live.events.length ? card("Since this page was opened", h("ol", { class: "timeline" }, live.events.map((event) => h("li", {}, h("time", {}, clock(event.time_ms)), chip(event.event, { opened: "warn", closed: "good" }[event.event] || "quiet"),
       h("strong", {}, `${event.finding.id} ${event.finding.title}`), h("small", {}, event.finding.condition))))) : null);
   }
