@@ -36,28 +36,30 @@ constexpr Option kAclsOptions[] = {
     {"add", "", "add rules"},
     {"remove", "", "remove rules, or all rules of a resource if no principal is named"},
     {"list", "", "list rules"},
-    {"topic", "topic", "name a topic, or '*' for all; repeatable like the other resources"},
-    {"group", "group", "name a group, or '*' for all"},
-    {"transactional-id", "id", "name a transactional id, or '*' for all"},
-    {"delegation-token", "token", "name a delegation token, or '*' for all"},
-    {"user-principal", "user", "name a user, as the resource of CreateTokens and DescribeTokens"},
+    repeatable({"topic", "topic", "name a topic, or '*' for all; repeatable like the other resources"}),
+    repeatable({"group", "group", "name a group, or '*' for all"}),
+    repeatable({"transactional-id", "id", "name a transactional id, or '*' for all"}),
+    repeatable({"delegation-token", "token", "name a delegation token, or '*' for all"}),
+    repeatable({"user-principal", "user", "name a user, as the resource of CreateTokens and DescribeTokens"}),
     {"cluster", "", "name the cluster"},
     one_of({"resource-pattern-type", "type",
             "take names as literal or prefixed; with --list and --remove also any (patterns with exactly this name) or match "
             "(all patterns that match the name)",
             "LITERAL"},
            "literal prefixed any match"),
-    one_of({"operation", "operation",
-            "allow or deny this operation: All, Read, Write, Create, Delete, Alter, Describe, ClusterAction, DescribeConfigs, "
-            "AlterConfigs, IdempotentWrite, CreateTokens, DescribeTokens or TwoPhaseCommit; repeatable",
-            "All"},
-           "All Read Write Create Delete Alter Describe ClusterAction DescribeConfigs AlterConfigs IdempotentWrite CreateTokens "
-           "DescribeTokens TwoPhaseCommit"),
-    {"allow-principal", "type:name", "allow this principal: User:alice, or User:* for all"},
-    {"deny-principal", "type:name", "deny this principal, whatever else is allowed"},
-    {"allow-host", "address", "allow from this address (default: everywhere)"},
-    {"deny-host", "address", "deny from this address (default: everywhere)"},
-    {"principal", "type:name", "with --list: show only the rules of this principal", {}, {}, true},
+    one_of(
+        repeatable(
+            {"operation", "operation",
+             "allow or deny this operation: All, Read, Write, Create, Delete, Alter, Describe, ClusterAction, DescribeConfigs, "
+             "AlterConfigs, IdempotentWrite, CreateTokens, DescribeTokens or TwoPhaseCommit; repeatable",
+             "All"}),
+        "All Read Write Create Delete Alter Describe ClusterAction DescribeConfigs AlterConfigs IdempotentWrite CreateTokens "
+        "DescribeTokens TwoPhaseCommit"),
+    repeatable({"allow-principal", "type:name", "allow this principal: User:alice, or User:* for all"}),
+    repeatable({"deny-principal", "type:name", "deny this principal, whatever else is allowed"}),
+    repeatable({"allow-host", "address", "allow from this address (default: everywhere)"}),
+    repeatable({"deny-host", "address", "deny from this address (default: everywhere)"}),
+    repeatable({"principal", "type:name", "with --list: show only the rules of this principal", {}, {}, true}),
     {"producer", "",
      "grant what a producer needs: WRITE, DESCRIBE and CREATE on topics, WRITE and DESCRIBE on transactional ids"},
     {"consumer", "", "grant what a consumer needs: READ and DESCRIBE on topics, READ on groups"},
@@ -429,6 +431,7 @@ const Tool kAclsTool{.name = "acls",
                      .rules = kAclsRules,
                      .failure_prefix = "Error while executing ACL command: ",
                      .fails_on_stdout = true,
+                     .repeated = Repeated::failed,
                      .run = run_acls};
 
 }  // namespace partita::tools

@@ -128,6 +128,7 @@ const Tool kClusterTool{.name = "cluster",
                         .summary = "show the cluster's id and its brokers",
                         .purpose = "The Kafka cluster tool: cluster-id, list-endpoints, unregister.",
                         .options = kClusterOptions,
+                        .repeated = Repeated::last_counts,
                         .run = run_cluster,
                         .words = "cluster-id list-endpoints unregister"};
 

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "broker/tools/addition.h"
+#include "broker/tools/coordinator_text.h"
+#include "broker/tools/deserializers.h"
 #include "broker/tools/interruption.h"
 #include "broker/tools/java_order.h"
 #include "broker/tools/progress.h"
@@ -37,19 +39,27 @@ constexpr Option kFirstOptions[] = {
             "read_uncommitted"},
            "read_uncommitted read_committed"),
     {"group", "group", "read as a member of this group: continue at its committed offsets, share the partitions, commit"},
-    {"formatter", "class", "use this formatter; only Kafka's DefaultMessageFormatter is served"},
-    {"formatter-property",
-     "key=value",
-     "set print.timestamp, print.partition, print.offset, print.epoch, print.headers, print.key, print.value, key.separator, "
-     "line.separator, headers.separator, null.literal, key.deserializer, value.deserializer or headers.deserializer",
-     {},
-     "property"},
+    {"formatter", "class",
+     "use this class of org.apache.kafka.tools.consumer: DefaultMessageFormatter, LoggingMessageFormatter (the same), "
+     "NoOpMessageFormatter (shows nothing), OffsetsMessageFormatter, GroupMetadataMessageFormatter, "
+     "TransactionLogMessageFormatter",
+     "DefaultMessageFormatter"},
+    repeatable(
+        {"formatter-property",
+         "key=value",
+         "set print.timestamp, print.partition, print.offset, print.epoch, print.headers, print.key, print.value, key.separator, "
+         "line.separator, headers.separator, null.literal, key.deserializer, value.deserializer or headers.deserializer",
+         {},
+         "property"}),
     {"formatter-config", "file", "read these properties from a file"},
-    {"key-deserializer", "class", "decode keys with String, Short, Integer or LongDeserializer"},
+    {"key-deserializer", "class",
+     "decode keys with this class of org.apache.kafka.common.serialization: Boolean, ByteArray, ByteBuffer, Bytes, Double, "
+     "Float, "
+     "Integer, Long, Short, String, UUID or VoidDeserializer"},
     {"value-deserializer", "class", "decode values with one of these classes"},
-    {"command-property", "key=value", "set this property of the client", {}, "consumer-property"},
+    repeatable({"command-property", "key=value", "set this property of the client", {}, "consumer-property"}),
     {"consumer.config", "file", "old name of --command-config"},
-    {"skip-message-on-error", "", "ignored: a record that cannot be shown is shown in hexadecimal"},
+    {"skip-message-on-error", "", "skip a record whose bytes a deserializer cannot decode, instead of ending"},
     {"enable-systest-events", "", "print `shutdown_complete` at the end"},
     {"format",
      "format",
@@ -87,8 +97,8 @@ constexpr Rule kOwnRules[] = {
 
 const std::vector<Rule> kConsumeRules = with_additions<Rule>(kOwnRules, &Addition::consume_rules);
 
-/// Properties of the formatter: from its file and from the line.
-Outcome<Properties> formatter_properties(const Options& options) {
+/// Properties of the formatter: from its file and from the line. `takes_short_names`: a class may lack its package.
+Outcome<Properties> formatter_properties(const Options& options, bool takes_short_names) {
     Properties properties;
     if (const auto path = options.find("formatter-config")) {
         PARTITA_TRY_ASSIGN(properties, read_properties(*path));
@@ -104,10 +114,82 @@ Outcome<Properties> formatter_properties(const Options& options) {
         const std::size_t equals = std::min(word.find('='), word.size());
         properties[word.substr(0, equals)] = equals < word.size() ? word.substr(equals + 1) : "";
     }
+    for (const char* name : {"key.deserializer", "value.deserializer", "headers.deserializer"}) {
+        const auto found = properties.find(name);
+        if (takes_short_names && found != properties.end() && !found->second.empty() && !found->second.contains('.')) {
+            found->second.insert(0, kDeserializerPackage);
+        }
+    }
     return properties;
 }
 
-Outcome<std::unique_ptr<RecordWriter>> make_writer(const Options& options, const Properties& properties) {
+constexpr FormerName kFormerNames[] = {
+    {"property", "formatter-property"}, {"consumer-property", "command-property"}, {"consumer.config", "command-config"}};
+constexpr std::string_view kConsoleConsumer = "org.apache.kafka.tools.consumer.ConsoleConsumer";
+constexpr std::string_view kFormatterPackage = "org.apache.kafka.tools.consumer.";
+/// In the package, without the word MessageFormatter at the end.
+struct Formatter {
+    std::string_view name;
+    /// The whole name before Kafka 4.0, which refuses it. Scripts have it still.
+    std::string_view former_name;
+    std::unique_ptr<RecordWriter> (*make)() = nullptr;  ///< Null: the default one.
+};
+template <CoordinatorRecords records>
+std::unique_ptr<RecordWriter> make_coordinator_writer() {
+    return coordinator_writer(records);
+}
+constexpr Formatter kFormatters[] = {
+    {"DefaultMessageFormatter", "kafka.tools.DefaultMessageFormatter"},
+    // It also logs each record, at a level that Kafka's tools do not show.
+    {"LoggingMessageFormatter", "kafka.tools.LoggingMessageFormatter"},
+    {"NoOpMessageFormatter", "kafka.tools.NoOpMessageFormatter", silent_writer},
+    {"OffsetsMessageFormatter", "kafka.coordinator.group.GroupMetadataManager$OffsetsMessageFormatter",
+     make_coordinator_writer<CoordinatorRecords::offsets>},
+    {"GroupMetadataMessageFormatter", "kafka.coordinator.group.GroupMetadataManager$GroupMetadataMessageFormatter",
+     make_coordinator_writer<CoordinatorRecords::group_metadata>},
+    {"TransactionLogMessageFormatter", "kafka.coordinator.transaction.TransactionLog$TransactionLogMessageFormatter",
+     make_coordinator_writer<CoordinatorRecords::transactions>},
+};
+
+/// Our own command also takes a name without its package.
+Outcome<const Formatter*> find_formatter(const std::string& name, const Surroundings& surroundings) {
+    for (const Formatter& formatter : kFormatters) {
+        const std::string full = std::string(kFormatterPackage) + std::string(formatter.name);
+        if (name == formatter.former_name) {
+            surroundings.complain("Kafka 4 refuses --formatter " + name + ": use " + full);
+            return &formatter;
+        }
+        if (name == full || (!surroundings.is_kafkas_name && name == formatter.name)) {
+            return &formatter;
+        }
+    }
+    if (surroundings.is_kafkas_name) {
+        return usage(name);
+    }
+    std::vector<std::string> names;
+    for (const Formatter& formatter : kFormatters) {
+        names.emplace_back(formatter.name);
+    }
+    return refused("--formatter is " + name + ", and only these are served: " + joined(names, ", "));
+}
+
+/// Like Kafka's tool, which goes on with the bytes when it does not find a class.
+Outcome<std::unique_ptr<RecordWriter>> make_default_writer(const Properties& properties, const Surroundings& surroundings) {
+    std::vector<std::string> unknown;
+    auto writer = default_writer(properties, unknown);
+    if (!unknown.empty() && !surroundings.is_kafkas_name) {
+        return refused(unknown.front() + " is no deserializer of Kafka, which has " + std::string(kDeserializerNames));
+    }
+    for (const std::string& name : unknown) {
+        surroundings.log("ERROR", "Unable to instantiate a deserializer from " + name,
+                         "org.apache.kafka.tools.consumer.DefaultMessageFormatter");
+        surroundings.complain("java.lang.ClassNotFoundException: " + name);
+    }
+    return writer;
+}
+
+Outcome<std::unique_ptr<RecordWriter>> make_writer(const Options& options, const Properties& properties,
+                                                   const Surroundings& surroundings) {
     if (options.has("json")) {
         return json_writer();
     }
@@ -118,14 +200,13 @@ Outcome<std::unique_ptr<RecordWriter>> make_writer(const Options& options, const
         }
         return std::move(*writer);
     }
-    if (options.has("formatter") && !options.value("formatter").ends_with("DefaultMessageFormatter")) {
-        return refused("--formatter " + options.value("formatter") + " is not served: only DefaultMessageFormatter is");
+    if (const auto name = options.find("formatter")) {
+        PARTITA_TRY_ASSIGN(const auto formatter, find_formatter(*name, surroundings));
+        if (formatter->make != nullptr) {
+            return formatter->make();
+        }
     }
-    auto writer = default_writer(properties);
-    if (!writer) {
-        return refused(writer.error());
-    }
-    return std::move(*writer);
+    return make_default_writer(properties, surroundings);
 }
 
 Outcome<Start> parse_start(const Options& options, std::int64_t now_ms) {
@@ -219,18 +300,24 @@ class Consumption {
   public:
     /// `decoder` may be null.
     Consumption(RecordSource& source, const Surroundings& surroundings, const RecordWriter& writer, RecordDecoder* decoder,
-                const Interruption& interruption)
+                const Interruption& interruption, bool skips_unshown)
         : source_(source),
           surroundings_(surroundings),
           writer_(writer),
           decoder_(decoder),
           interruption_(interruption),
+          skips_unshown_(skips_unshown),
           progress_(surroundings, surroundings.out) {}
 
     [[nodiscard]] Outcome<void> run(std::int64_t count_max, std::int64_t timeout_ms);
+    /// Those that could not be shown count, too.
     [[nodiscard]] std::int64_t count() const { return count_; }
+    /// The exception of the record that ended the reading; empty if none did.
+    [[nodiscard]] const std::string& exception() const { return exception_; }
 
   private:
+    void tell_skipped(const client::FetchedRecord& record, const std::string& exception) const;
+
     RecordSource& source_;
     const Surroundings& surroundings_;
     const RecordWriter& writer_;
@@ -242,10 +329,26 @@ class Consumption {
     }
 
     const Interruption& interruption_;
+    const bool skips_unshown_;
     Progress progress_;
     std::int64_t count_ = 0;
     std::uint64_t bytes_ = 0;
+    std::string exception_;
 };
+
+std::string unshown(const client::FetchedRecord& record, const std::string& exception) {
+    return "the record of " + std::string(record.topic) + "-" + std::to_string(record.partition) + " at offset " +
+           std::to_string(record.offset) + " cannot be shown: " + exception.substr(exception.find(": ") + 2);
+}
+
+void Consumption::tell_skipped(const client::FetchedRecord& record, const std::string& exception) const {
+    if (surroundings_.is_kafkas_name) {
+        surroundings_.log("ERROR", "Error processing message, skipping this message: ", kConsoleConsumer);
+        surroundings_.complain(exception);
+    } else {
+        surroundings_.complain(unshown(record, exception));
+    }
+}
 
 Outcome<void> Consumption::run(std::int64_t count_max, std::int64_t timeout_ms) {
     Clock& clock = surroundings_.network.clock();
@@ -270,7 +373,14 @@ Outcome<void> Consumption::run(std::int64_t count_max, std::int64_t timeout_ms) 
                     undecodable = std::move(decoded.error());
                     return false;
                 }
-                writer_.write(record, *decoded, text);
+                if (const auto written = writer_.write(record, *decoded, text); !written) {
+                    if (!skips_unshown_) {
+                        ++count_;
+                        exception_ = surroundings_.is_kafkas_name ? written.error() : unshown(record, written.error());
+                        return false;
+                    }
+                    tell_skipped(record, written.error());
+                }
                 if (text.size() >= kTextBytes) {
                     print(std::exchange(text, {}));
                 }
@@ -286,6 +396,9 @@ Outcome<void> Consumption::run(std::int64_t count_max, std::int64_t timeout_ms) 
         if (undecodable) {
             return std::unexpected(std::move(*undecodable));
         }
+        if (!exception_.empty()) {
+            return {};
+        }
         if (!taken && taken.error().kind == client::Failure::Kind::interrupted) {
             return {};
         }
@@ -300,7 +413,7 @@ Outcome<void> Consumption::run(std::int64_t count_max, std::int64_t timeout_ms) 
             surroundings_.log(
                 "ERROR",
                 "Error processing message, terminating consumer process:  org.apache.kafka.common.errors.TimeoutException",
-                "org.apache.kafka.tools.consumer.ConsoleConsumer");
+                kConsoleConsumer);
             return {};
         }
     }
@@ -326,6 +439,7 @@ Outcome<std::unique_ptr<RecordDecoder>> make_decoder(const Options& options, con
 }
 
 Outcome<int> run_consume(const Options& options, const Surroundings& surroundings) {
+    PARTITA_TRY(check_former_names(options, surroundings, kFormerNames, {.warning = "Option --"}));
     PARTITA_TRY_ASSIGN(auto properties, consumer_properties(options));
     constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
     const auto count_max = options.integer("max-messages");
@@ -337,15 +451,15 @@ Outcome<int> run_consume(const Options& options, const Surroundings& surrounding
         return refused(timeout_ms.error());
     }
     PARTITA_TRY_ASSIGN(const auto start, parse_start(options, surroundings.network.clock().now().wall.value));
-    PARTITA_TRY_ASSIGN(const auto shown_by, formatter_properties(options));
-    PARTITA_TRY_ASSIGN(const auto writer, make_writer(options, shown_by));
+    PARTITA_TRY_ASSIGN(const auto shown_by, formatter_properties(options, !surroundings.is_kafkas_name));
+    PARTITA_TRY_ASSIGN(const auto writer, make_writer(options, shown_by, surroundings));
     PARTITA_TRY_ASSIGN(const auto decoder, make_decoder(options, shown_by, properties, surroundings));
     PARTITA_TRY_ASSIGN(auto reading, reading_of(properties, options, surroundings));
     PARTITA_TRY_ASSIGN(auto cluster, open_cluster(std::move(properties), surroundings));
     const Interruption interruption;
     surroundings.network.end_waits_by(interruption.descriptor());
     const auto source = make_source(cluster, std::move(reading), start);
-    Consumption consumption(*source, surroundings, *writer, decoder.get(), interruption);
+    Consumption consumption(*source, surroundings, *writer, decoder.get(), interruption, options.has("skip-message-on-error"));
     const std::int64_t patience_ms = timeout_ms->value_or(-1);
     auto outcome = consumption.run(count_max->value_or(-1), patience_ms < 0 ? kMost : patience_ms);
     surroundings.network.end_waits_by(-1);
@@ -359,6 +473,13 @@ Outcome<int> run_consume(const Options& options, const Surroundings& surrounding
         surroundings.print("shutdown_complete\n");
     }
     PARTITA_TRY(outcome);
+    if (!consumption.exception().empty()) {
+        if (!surroundings.is_kafkas_name) {
+            return failed(consumption.exception() + "; --skip-message-on-error goes on");
+        }
+        surroundings.log("ERROR", "Unknown error when running consumer: ", kConsoleConsumer);
+        return failed(consumption.exception());
+    }
     if (decoder) {
         decoder->finish();
     }

@@ -27,8 +27,9 @@ constexpr Option kTokensOptions[] = {
     {"renew", "", "let a token expire later"},
     {"expire", "", "let a token expire sooner, or at once"},
     {"describe", "", "show tokens of the named owners, or all that the client may see"},
-    {"owner-principal", "type:name", "name the token's owner: User:alice", {}, {}, true},
-    {"renewer-principal", "type:name", "let this principal renew the token beside its owner; repeatable", {}, {}, true},
+    repeatable({"owner-principal", "type:name", "name the token's owner: User:alice", {}, {}, true}),
+    repeatable(
+        {"renewer-principal", "type:name", "let this principal renew the token beside its owner; repeatable", {}, {}, true}),
     {"max-life-time-period", "ms", "limit the token's life, in milliseconds; -1 for the broker's maximum", {}, {}, true, true},
     {"renew-time-period",
      "ms",

@@ -20,8 +20,8 @@ constexpr Option kFeaturesOptions[] = {
     kCommandConfig,
     {"help", "", "print this help", {}, "h"},
     {"node-id", "id", "with describe: ask this broker"},
-    {"feature", "name=level",
-     "with upgrade and downgrade: set the feature to a level; with disable: name the feature; repeatable"},
+    repeatable({"feature", "name=level",
+                "with upgrade and downgrade: set the feature to a level; with disable: name the feature; repeatable"}),
     {"release-version", "version", "instead of --feature: set the levels of a release, as version-mapping shows them"},
     {"metadata", "version", "old way to set the level of metadata.version: 3.3-IV3"},
     {"unsafe", "", "with downgrade and disable: continue even if metadata may be lost"},
@@ -259,6 +259,7 @@ const Tool kFeaturesTool{.name = "features",
                              "This tool manages feature flags in Kafka: describe, upgrade, downgrade, disable, "
                              "version-mapping, feature-dependencies.",
                          .options = kFeaturesOptions,
+                         .repeated = Repeated::last_counts,
                          .run = run_features,
                          .words = "describe upgrade downgrade disable version-mapping feature-dependencies"};
 

@@ -110,6 +110,8 @@ const Tool kGroupListTool{.name = "all-groups",
                           .rules = kGroupListRules,
                           .failure_prefix = "Error while executing groups command : ",
                           .fails_on_stdout = true,
+                          .repeated = Repeated::failed,
+                          .refused_if_repeated = "bootstrap-server command-config group-type",
                           .run = run_group_list};
 
 }  // namespace partita::tools

@@ -29,17 +29,19 @@ constexpr Option kGroupsOptions[] = {
     {"reset-offsets", "", "plan new committed offsets for a group without members; --execute applies them"},
     {"delete-offsets", "", "delete a group's committed offsets of topics"},
     {"validate-regex", "regex", "check whether brokers understand this regular expression for topics"},
-    {"group", "group", "name the group; repeatable"},
+    repeatable({"group", "group", "name the group; repeatable"}),
     {"all-groups", "", "take all groups of consumers"},
-    {"topic", "topic", "name a topic, or TOPIC:0,1,2 for some of its partitions; repeatable"},
+    repeatable({"topic", "topic", "name a topic, or TOPIC:0,1,2 for some of its partitions; repeatable"}),
     {"all-topics", "", "with --reset-offsets: take all topics with committed offsets of the group"},
     {"timeout", "milliseconds", "limit the time of a call, in milliseconds", "30000"},
     {"dry-run", "", "with --reset-offsets: only show the new offsets"},
     {"execute", "", "with --reset-offsets: commit the new offsets"},
     {"export", "", "with --reset-offsets: show the new offsets as lines for --from-file"},
-    {"to-offset", "offset", "move to this offset"},
-    {"from-file", "file", "move to the offsets in the lines of a file: topic,partition,offset or group,topic,partition,offset"},
-    {"to-datetime", "datetime", "move to the first record since a time: 2026-11-21T10:00:00.000, UTC unless a zone follows"},
+    repeatable({"to-offset", "offset", "move to this offset"}),
+    repeatable({"from-file", "file",
+                "move to the offsets in the lines of a file: topic,partition,offset or group,topic,partition,offset"}),
+    repeatable(
+        {"to-datetime", "datetime", "move to the first record since a time: 2026-11-21T10:00:00.000, UTC unless a zone follows"}),
     {"by-duration", "duration", "move to the first record of the last: PnDTnHnMnS"},
     {"to-earliest", "", "move to the beginning"},
     {"to-latest", "", "move to the end"},
@@ -495,15 +497,6 @@ Outcome<int> Groups::remove() {
     return 0;
 }
 
-/// Kafka's tool exits with 0 after any failure, unless the line is invalid.
-Outcome<int> tell(const Surroundings& surroundings, Outcome<int> outcome) {
-    if (outcome || outcome.error().kind != Ending::Kind::failed) {
-        return outcome;
-    }
-    surroundings.print("\nError: Executing consumer group command failed due to " + outcome.error().message + "\n");
-    return 0;
-}
-
 Outcome<int> run_groups(const Options& options, const Surroundings& surroundings) {
     PARTITA_TRY(check_line(options));
     if (options.has("reset-offsets") && !options.has("dry-run") && !options.has("execute")) {
@@ -530,37 +523,37 @@ Outcome<int> run_groups(const Options& options, const Surroundings& surroundings
     for (const auto& number : {timeout_ms, options.integer("to-offset", Limits::min(), Limits::max()),
                                options.integer("shift-by", Limits::min(), Limits::max())}) {
         if (!number) {
-            return tell(surroundings, failed(number.error()));
+            return failed(number.error());
         }
     }
     auto properties = client_properties(options);
     if (!properties) {
-        return tell(surroundings, failed(properties.error().message));
+        return failed(properties.error().message);
     }
     // The option limits the duration of a call; it overrides the file, which is meant for other clients.
     (*properties)["default.api.timeout.ms"] = (*properties)["request.timeout.ms"] = std::to_string(**timeout_ms);
     auto cluster = open_cluster(std::move(*properties), surroundings);
     if (!cluster) {
-        return tell(surroundings, failed(cluster.error().message));
+        return failed(cluster.error().message);
     }
     Groups groups(*cluster, options, surroundings);
     if (options.has("list")) {
-        return tell(surroundings, groups.list());
+        return groups.list();
     }
     if (options.has("describe")) {
-        return tell(surroundings, groups.describe());
+        return groups.describe();
     }
     if (options.has("delete")) {
-        return tell(surroundings, groups.remove());
+        return groups.remove();
     }
     if (options.has("delete-offsets")) {
-        return tell(surroundings, delete_group_offsets(*cluster, options, surroundings));
+        if (options.values("group").size() > 1) {
+            return failed(repeated_text("group"));
+        }
+        return delete_group_offsets(*cluster, options, surroundings);
     }
-    const auto ids = groups.chosen();
-    if (!ids) {
-        return tell(surroundings, std::unexpected(ids.error()));
-    }
-    return tell(surroundings, reset_offsets(*cluster, *ids, options, surroundings));
+    PARTITA_TRY_ASSIGN(const auto ids, groups.chosen());
+    return reset_offsets(*cluster, ids, options, surroundings);
 }
 
 }  // namespace
@@ -572,6 +565,12 @@ const Tool kGroupsTool{.name = "groups",
                            "This tool helps to list all consumer groups, describe a consumer group, delete consumer group info, "
                            "or reset consumer group offsets.",
                        .options = kGroupsOptions,
+                       .failure_prefix = "\nError: Executing consumer group command failed due to ",
+                       .fails_on_stdout = true,
+                       // Unless the line is invalid.
+                       .exit_code_of_failure = 0,
+                       .repeated = Repeated::failed,
+                       .refused_if_repeated = "validate-regex",
                        .run = run_groups};
 
 }  // namespace partita::tools

@@ -27,7 +27,45 @@ const Option* find_option(std::span<const Option> table, std::string_view name) 
 /// Longer words get no suggestion.
 constexpr std::size_t kSuggestedBytesMax = 64;
 
+/// An option that Kafka's tools once had, and the way to do the same today.
+struct FormerOption {
+    std::string_view name;
+    std::string_view hint;
+};
+constexpr std::string_view kNoZooKeeper = "Kafka has no ZooKeeper since 4.0: use --bootstrap-server HOST:PORT";
+constexpr std::string_view kBrokersKeepRules = "brokers keep the rules since Kafka 4.0: use --bootstrap-server HOST:PORT";
+constexpr std::string_view kClientProperty = "removed: use --command-property NAME=VALUE";
+constexpr FormerOption kFormerOptions[] = {
+    {"zookeeper", kNoZooKeeper},
+    {"zk-tls-config-file", kNoZooKeeper},
+    {"broker-list", "renamed in Kafka 4.0: use --bootstrap-server HOST:PORT"},
+    {"authorizer", kBrokersKeepRules},
+    {"authorizer-properties", kBrokersKeepRules},
+    {"whitelist", "renamed in Kafka 4.0: use --include REGEX"},
+    {"blacklist", "removed: use --include with a regular expression that leaves the topics out"},
+    {"new-consumer", "there is only one consumer since Kafka 2.0: leave the option out"},
+    {"new-producer", "there is only one producer since Kafka 2.0: leave the option out"},
+    {"old-producer", "removed in Kafka 2.0: leave the option out"},
+    {"autocommit.interval.ms", "removed: use --command-property auto.commit.interval.ms=MS"},
+    {"key-serializer", kClientProperty},
+    {"value-serializer", kClientProperty},
+    {"queue-size", kClientProperty},
+    {"queue-enqueuetimeout-ms", "removed: use --max-block-ms MS"},
+    {"delete-consumer-offsets", "removed: use a new --group, or kafka-consumer-groups --delete-offsets"},
+    {"csv-reporter-enabled", "removed: leave the option out"},
+    {"metrics-dir", "removed: leave the option out"},
+    {"max-wait-ms", "removed: leave the option out"},
+    {"offsets", "removed: one offset of each partition is shown"},
+    {"disable-rack-aware", "removed: leave the option out"},
+    {"force", "removed: the tool asks no question, so leave the option out"},
+};
+
 Options::Unread unknown(std::span<const Option> table, std::string_view name) {
+    const auto former = std::ranges::find(kFormerOptions, name, &FormerOption::name);
+    if (former != std::end(kFormerOptions)) {
+        return {.message = std::string(name) + " is not a recognized option",
+                .suggestion = "--" + std::string(name) + ": " + std::string(former->hint)};
+    }
     std::vector<std::string_view> names;
     for (const Option& option : table) {
         names.push_back(option.name);
@@ -87,6 +125,7 @@ std::expected<Options, Options::Unread> Options::parse(std::span<const Option> t
             return std::unexpected(unknown(table, body.substr(0, equals)));
         }
         options.order_.push_back(option->name);
+        options.written_.emplace(body.substr(0, equals));
         std::vector<std::string>& arguments = options.given_[option->name];
         if (option->argument.empty()) {
             continue;
@@ -110,6 +149,20 @@ std::optional<std::string> Options::find(std::string_view name) const {
         return std::nullopt;
     }
     return found->second.front();
+}
+
+std::string_view Options::repeated() const {
+    const auto found = std::ranges::find_if(
+        order_, [this](std::string_view name) { return given_.at(name).size() > 1 && !find_option(table_, name)->may_repeat; });
+    return found == order_.end() ? std::string_view() : *found;
+}
+
+void Options::keep_last() {
+    for (auto& [name, arguments] : given_) {
+        if (arguments.size() > 1 && !find_option(table_, name)->may_repeat) {
+            arguments.erase(arguments.begin(), arguments.end() - 1);
+        }
+    }
 }
 
 void Options::give(std::string_view name, std::string value) {

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,19 +43,25 @@ struct Option {
     bool is_number = false;
     /// The allowed arguments, separated by blanks; empty if there is no fixed list.
     std::string_view choices = {};
+    /// If true, the option can be given several times, and each argument counts.
+    bool may_repeat = false;
 
     // Only for our own commands
 
     /// The environment variable that replaces a missing option.
     std::string_view environment = {};
     bool is_required = false;
-    bool may_repeat = false;
     Check check = {};
 };
 
 /// An option whose argument is from a list.
 [[nodiscard]] constexpr Option one_of(Option option, std::string_view choices) {
     option.choices = choices;
+    return option;
+}
+/// An option that can be given several times.
+[[nodiscard]] constexpr Option repeatable(Option option) {
+    option.may_repeat = true;
     return option;
 }
 /// With their dashes; the name that the help prefers comes first: "--topic", "-t".
@@ -88,11 +96,17 @@ class Options {
     struct Unread {
         /// Kafka's text: "X is not a recognized option".
         std::string message;
-        /// "did you mean --topic?"; empty if no option has a similar name.
+        /// A hint for an option of earlier releases of Kafka, or "did you mean --topic?"; empty if no option has a similar name.
         std::string suggestion;
     };
     [[nodiscard]] static std::expected<Options, Unread> parse(std::span<const Option> table, std::span<const std::string> words);
 
+    /// True if the line has the option under this very name, and not only under its other name.
+    [[nodiscard]] bool is_written(std::string_view name) const { return written_.contains(name); }
+    /// The name of the first option on the line that has several arguments and may not be repeated; empty if there is none.
+    [[nodiscard]] std::string_view repeated() const;
+    /// Keeps only the last argument of each option that may not be repeated, as argparse4j does.
+    void keep_last();
     /// Sets an option unless the line has it. `name` is in the table.
     void give(std::string_view name, std::string value);
     /// True if the option is on the line. `name` is that of the table; the line may use any name.
@@ -128,6 +142,7 @@ class Options {
     std::vector<std::string> rest_;
     std::vector<std::string_view> order_;
     std::vector<std::string> words_;
+    std::set<std::string, std::less<>> written_;
 };
 
 /// The help text of the options, sorted by name; defaults and names of environment variables are at the end of a line.

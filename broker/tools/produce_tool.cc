@@ -31,8 +31,8 @@ constexpr Option kOwnOptions[] = {
     one_of(
         {"compression-codec", "codec", "compress with none, gzip, snappy, lz4 or zstd; gzip if no value follows", {}, {}, true},
         "none gzip snappy lz4 zstd"),
-    {"batch-size", "bytes", "send a batch of a partition when it reaches this size, in bytes", "16384",
-     "max-partition-memory-bytes"},
+    {"batch-size", "bytes", "send a batch of a partition when it reaches this size, in bytes", "16384"},
+    {"max-partition-memory-bytes", "bytes", "the same, and counts if both are given"},
     {"timeout", "milliseconds", "let a record wait this long for others of its batch, in milliseconds", "1000"},
     one_of({"request-required-acks", "acks", "wait for acknowledgements: all (-1), 1 or 0", "-1"}, "all -1 0 1"),
     {"request-timeout-ms", "milliseconds", "wait this long for an acknowledgement, in milliseconds", "1500"},
@@ -43,22 +43,41 @@ constexpr Option kOwnOptions[] = {
     {"max-memory-bytes", "bytes", "ignored: at most one batch of each partition waits"},
     {"socket-buffer-size", "bytes", "ignored: the kernel's default applies"},
     {"line-reader", "class", "use this reader; only Kafka's LineMessageReader, which makes a record of each line, is served"},
-    {"reader-property",
-     "key=value",
-     "set parse.key, key.separator, parse.headers, headers.delimiter, headers.separator, headers.key.separator, ignore.error or "
-     "null.marker",
-     {},
-     "property"},
+    repeatable({"reader-property",
+                "key=value",
+                "set parse.key, key.separator, parse.headers, headers.delimiter, headers.separator, headers.key.separator, "
+                "ignore.error or "
+                "null.marker",
+                {},
+                "property"}),
     {"reader-config", "file", "read these properties from a file"},
-    {"command-property", "key=value", "set this property of the client", {}, "producer-property"},
+    repeatable({"command-property", "key=value", "set this property of the client", {}, "producer-property"}),
     {"producer.config", "file", "old name of --command-config"},
     {"json", "", "read each line as a JSON object with key, value, headers, partition, timestamp, as `consume --json` writes it"},
     {"key", "key", "give all records this key", {}, "k"},
-    {"header", "name=value", "give all records this header; repeatable", {}, "H"},
+    repeatable({"header", "name=value", "give all records this header; repeatable", {}, "H"}),
     {"partition", "partition", "send all records to this partition", {}, "p"},
 };
 
 const std::vector<Option> kProduceOptions = with_additions<Option>(kOwnOptions, &Addition::produce_options);
+
+constexpr FormerName kFormerNames[] = {
+    {"producer.config", "command-config"}, {"producer-property", "command-property"}, {"property", "reader-property"}};
+
+/// There is one reader. The second name was its own before Kafka 4.0, which refuses it.
+Outcome<void> check_line_reader(const Options& options, const Surroundings& surroundings) {
+    constexpr std::string_view kReader = "org.apache.kafka.tools.LineMessageReader";
+    constexpr std::string_view kFormerReader = "kafka.tools.ConsoleProducer$LineMessageReader";
+    const std::string reader = options.has("line-reader") ? options.value("line-reader") : std::string(kReader);
+    if (reader == kFormerReader) {
+        surroundings.complain("Kafka 4 refuses --line-reader " + reader + ": use " + std::string(kReader));
+    } else if (reader != kReader) {
+        return refused(surroundings.is_kafkas_name
+                           ? "java.lang.ClassNotFoundException: " + reader
+                           : "--line-reader is " + reader + ", and only " + std::string(kReader) + " is served");
+    }
+    return {};
+}
 
 constexpr Rule kProduceRules[] = {{Requires::all_of, "", {"topic"}}};
 
@@ -256,7 +275,8 @@ Outcome<ProducePlan> make_plan(const Options& options) {
     plan.producer.acks = acks;
     constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
     const auto linger = options.integer("timeout", 0, kMost);
-    const auto batch = options.integer("batch-size", 0, kMost);
+    const auto batch =
+        options.integer(options.has("max-partition-memory-bytes") ? "max-partition-memory-bytes" : "batch-size", 0, kMost);
     const auto block = options.integer("max-block-ms", 0, kMost);
     const auto backoff = options.integer("retry-backoff-ms", 0, kMost);
     const auto request = options.integer("request-timeout-ms", 1, kMost);
@@ -287,9 +307,13 @@ Outcome<int> run_produce(const Options& options, const Surroundings& surrounding
         return usage(options.has("bootstrap-server") ? "Please provide valid host:port like host1:9091,host2:9092\n"
                                                      : "Error while validating the bootstrap address\n");
     }
-    if (options.has("line-reader") && !options.value("line-reader").ends_with("LineMessageReader")) {
-        return refused("--line-reader " + options.value("line-reader") + " is not served: only LineMessageReader is");
+    PARTITA_TRY(check_former_names(options, surroundings, kFormerNames, {.now_first = true, .warning = "Warning: --"}));
+    if (options.has("max-partition-memory-bytes") && surroundings.is_kafkas_name) {
+        surroundings.print(
+            "Warning: --max-partition-memory-bytes is deprecated and will be removed in Apache Kafka 5.0. Use --batch-size "
+            "instead.\n");
     }
+    PARTITA_TRY(check_line_reader(options, surroundings));
     PARTITA_TRY_ASSIGN(auto plan, make_plan(options));
     PARTITA_TRY_ASSIGN(const auto read_by, reader_properties(options));
     PARTITA_TRY_ASSIGN(const auto encoder, make_encoder(options, read_by, plan.client, surroundings));

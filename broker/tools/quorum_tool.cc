@@ -133,6 +133,7 @@ const Tool kQuorumTool{.name = "quorum",
                        .summary = "show the state of the metadata quorum",
                        .purpose = "This tool describes kraft metadata quorum status: describe --status or --replication.",
                        .options = kQuorumOptions,
+                       .repeated = Repeated::last_counts,
                        .run = run_quorum,
                        .words = "describe"};
 

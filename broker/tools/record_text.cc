@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "broker/tools/deserializers.h"
 #include "broker/tools/text.h"
-#include "protocol/big_endian.h"
 #include "protocol/hexadecimal.h"
 #include "protocol/try.h"
 
@@ -49,49 +49,17 @@ std::string text_or(const Properties& properties, const std::string& name, std::
     return found == properties.end() ? std::string(otherwise) : found->second;
 }
 
-/// Converts the bytes of a key, a value or a header to text.
-enum class Deserializer { bytes, short_number, integer, long_number };
-
-std::expected<Deserializer, std::string> deserializer_of(const Properties& properties, const std::string& name) {
+/// Null for bytes that are shown as they are.
+Deserializer deserializer_of(const Properties& properties, const std::string& name, std::vector<std::string>& unknown) {
     const auto found = properties.find(name);
     if (found == properties.end() || found->second.empty()) {
-        return Deserializer::bytes;
+        return nullptr;
     }
-    constexpr std::string_view kPackage = "org.apache.kafka.common.serialization.";
-    std::string_view type = found->second;
-    if (type.starts_with(kPackage)) {
-        type.remove_prefix(kPackage.size());
+    const Deserializer deserializer = find_deserializer(found->second);
+    if (deserializer == nullptr) {
+        unknown.push_back(found->second);
     }
-    if (type == "StringDeserializer") {
-        return Deserializer::bytes;
-    }
-    if (type == "ShortDeserializer") {
-        return Deserializer::short_number;
-    }
-    if (type == "IntegerDeserializer") {
-        return Deserializer::integer;
-    }
-    if (type == "LongDeserializer") {
-        return Deserializer::long_number;
-    }
-    return std::unexpected(name + "=" + found->second + " is not served: String, Short, Integer and LongDeserializer are");
-}
-
-std::string text_of(Bytes bytes, Deserializer deserializer) {
-    const auto number = [&]<class Integer>(Integer) {
-        return bytes.size() == sizeof(Integer) ? std::to_string(load_big_endian<Integer>(bytes.data())) : hex_of(bytes);
-    };
-    switch (deserializer) {
-        case Deserializer::bytes:
-            break;
-        case Deserializer::short_number:
-            return number(std::int16_t{});
-        case Deserializer::integer:
-            return number(std::int32_t{});
-        case Deserializer::long_number:
-            return number(std::int64_t{});
-    }
-    return std::string(as_text(bytes));
+    return deserializer;
 }
 
 std::string text_of(const ordered_json& json) { return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace); }
@@ -115,58 +83,87 @@ class DefaultWriter final : public RecordWriter {
           headers_separator_(text_or(properties, "headers.separator", ",")),
           null_(text_or(properties, "null.literal", "null")) {}
 
-    void write(const FetchedRecord& record, const Decoded& decoded, std::string& out) const override {
-        std::vector<std::string> columns;
+    std::expected<void, std::string> write(const FetchedRecord& record, const Decoded& decoded, std::string& out) const override {
+        // Like Kafka's, which has written the columns before the one that it cannot show.
+        bool is_first = true;
+        const auto next_column = [&] {
+            out += is_first ? "" : key_separator_;
+            is_first = false;
+        };
         if (prints_timestamp_) {
+            next_column();
             const bool is_append = record.timestamp_type == TimestampType::log_append_time;
-            columns.push_back((is_append ? "LogAppendTime:" : "CreateTime:") + std::to_string(record.timestamp_ms));
+            out += (is_append ? "LogAppendTime:" : "CreateTime:") + std::to_string(record.timestamp_ms);
         }
         if (prints_partition_) {
-            columns.push_back("Partition:" + std::to_string(record.partition));
+            next_column();
+            out += "Partition:" + std::to_string(record.partition);
         }
         if (prints_offset_) {
-            columns.push_back("Offset:" + std::to_string(record.offset));
+            next_column();
+            out += "Offset:" + std::to_string(record.offset);
         }
         if (prints_delivery_) {
-            columns.emplace_back("Delivery:NOT_PRESENT");
+            next_column();
+            out += "Delivery:NOT_PRESENT";
         }
         // Kafka's tool does not pass the epoch on.
         if (prints_epoch_) {
-            columns.emplace_back("Epoch:NOT_PRESENT");
+            next_column();
+            out += "Epoch:NOT_PRESENT";
         }
         if (prints_headers_) {
-            columns.push_back(headers_of(record));
+            next_column();
+            PARTITA_TRY(add_headers(record, out));
         }
         if (prints_key_) {
-            columns.push_back(shown(record.key, decoded.key, key_));
+            next_column();
+            PARTITA_TRY(add_part(record.key, decoded.key, key_, out));
         }
         if (prints_value_) {
-            columns.push_back(shown(record.value, decoded.value, value_));
+            next_column();
+            PARTITA_TRY(add_part(record.value, decoded.value, value_, out));
         }
-        if (!columns.empty()) {
-            out += joined(columns, key_separator_) + line_separator_;
-        }
+        out += is_first ? "" : line_separator_;
+        return {};
     }
 
   private:
-    [[nodiscard]] std::string shown(const std::optional<Bytes>& bytes, const std::optional<ordered_json>& decoded,
-                                    Deserializer deserializer) const {
-        if (decoded) {
-            return text_of(*decoded);
+    /// A deserializer gets the text for null, as in Kafka.
+    [[nodiscard]] std::expected<void, std::string> add_bytes(const std::optional<Bytes>& bytes, Deserializer deserializer,
+                                                             std::string& out) const {
+        const Bytes shown = bytes ? *bytes : as_bytes(null_);
+        if (deserializer == nullptr) {
+            out += as_text(shown);
+            return {};
         }
-        return bytes ? text_of(*bytes, deserializer) : null_;
+        PARTITA_TRY_ASSIGN(const auto text, deserializer(shown));
+        out += text;
+        return {};
     }
-    [[nodiscard]] std::string headers_of(const FetchedRecord& record) const {
+    [[nodiscard]] std::expected<void, std::string> add_part(const std::optional<Bytes>& bytes,
+                                                            const std::optional<ordered_json>& decoded, Deserializer deserializer,
+                                                            std::string& out) const {
+        if (decoded) {
+            out += text_of(*decoded);
+            return {};
+        }
+        return add_bytes(bytes, deserializer, out);
+    }
+    [[nodiscard]] std::expected<void, std::string> add_headers(const FetchedRecord& record, std::string& out) const {
         RecordHeaderRange headers = record.headers;
         if (headers.count() == 0) {
-            return "NO_HEADERS";
+            out += "NO_HEADERS";
+            return {};
         }
-        std::vector<std::string> parts;
         RecordHeader header;
-        while (headers.next(header)) {
-            parts.push_back(std::string(header.key) + ":" + (header.value ? text_of(*header.value, header_) : null_));
+        for (bool is_first = true; headers.next(header); is_first = false) {
+            out += is_first ? "" : headers_separator_;
+            out += header.key;
+            out += ":";
+            PARTITA_TRY(add_bytes(header.value, header_, out));
         }
-        return joined(parts, headers_separator_);
+        return {};
     }
 
     const Deserializer key_;
@@ -195,7 +192,7 @@ class FormatWriter final : public RecordWriter {
     };
     FormatWriter(std::vector<Part> parts, bool is_hex) : parts_(std::move(parts)), is_hex_(is_hex) {}
 
-    void write(const FetchedRecord& record, const Decoded& decoded, std::string& out) const override {
+    std::expected<void, std::string> write(const FetchedRecord& record, const Decoded& decoded, std::string& out) const override {
         for (const Part& part : parts_) {
             if (part.letter == 'k' && decoded.key) {
                 out += text_of(*decoded.key);
@@ -205,6 +202,7 @@ class FormatWriter final : public RecordWriter {
                 out += part.letter == 0 ? part.text : value_of(part.letter, record);
             }
         }
+        return {};
     }
 
   private:
@@ -278,7 +276,7 @@ void add(ordered_json& object, const char* name, const std::optional<Bytes>& byt
 
 class JsonWriter final : public RecordWriter {
   public:
-    void write(const FetchedRecord& record, const Decoded& decoded, std::string& out) const override {
+    std::expected<void, std::string> write(const FetchedRecord& record, const Decoded& decoded, std::string& out) const override {
         ordered_json object{{"topic", record.topic},
                             {"partition", record.partition},
                             {"offset", record.offset},
@@ -295,7 +293,13 @@ class JsonWriter final : public RecordWriter {
         add(object, "key", record.key, decoded.key);
         add(object, "value", record.value, decoded.value);
         out += text_of(object) + "\n";
+        return {};
     }
+};
+
+class SilentWriter final : public RecordWriter {
+  public:
+    std::expected<void, std::string> write(const FetchedRecord&, const Decoded&, std::string&) const override { return {}; }
 };
 
 class LineReader final : public RecordParser {
@@ -486,17 +490,14 @@ class JsonReader final : public RecordParser {
 
 }  // namespace
 
-std::expected<std::unique_ptr<RecordWriter>, std::string> default_writer(const Properties& properties) {
-    const auto key = deserializer_of(properties, "key.deserializer");
-    const auto value = deserializer_of(properties, "value.deserializer");
-    const auto header = deserializer_of(properties, "headers.deserializer");
-    for (const auto* one : {&key, &value, &header}) {
-        if (!*one) {
-            return std::unexpected(one->error());
-        }
-    }
-    return std::make_unique<DefaultWriter>(properties, *key, *value, *header);
+std::unique_ptr<RecordWriter> default_writer(const Properties& properties, std::vector<std::string>& unknown) {
+    const Deserializer key = deserializer_of(properties, "key.deserializer", unknown);
+    const Deserializer value = deserializer_of(properties, "value.deserializer", unknown);
+    const Deserializer header = deserializer_of(properties, "headers.deserializer", unknown);
+    return std::make_unique<DefaultWriter>(properties, key, value, header);
 }
+
+std::unique_ptr<RecordWriter> silent_writer() { return std::make_unique<SilentWriter>(); }
 
 std::expected<std::unique_ptr<RecordWriter>, std::string> format_writer(std::string_view format, bool is_hex) {
     std::vector<FormatWriter::Part> parts;

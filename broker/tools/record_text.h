@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "broker/client/fetch.h"
 #include "broker/client/produce.h"
@@ -26,13 +27,17 @@ struct Decoded {
 class RecordWriter {
   public:
     virtual ~RecordWriter() = default;
-    /// Appends the record with its line end to `out`. Decoded parts appear as JSON instead of their bytes.
-    virtual void write(const client::FetchedRecord& record, const Decoded& decoded, std::string& out) const = 0;
+    /// Appends the record with its line end to `out`. Decoded parts appear as JSON instead of their bytes. The error is a Java
+    /// exception, class and message, of bytes that the writer cannot show; the parts before them are in `out`.
+    [[nodiscard]] virtual std::expected<void, std::string> write(const client::FetchedRecord& record, const Decoded& decoded,
+                                                                 std::string& out) const = 0;
 };
 
-/// Like Kafka's DefaultMessageFormatter, by its properties: print.key, key.separator ... The error names an unsupported
-/// deserializer.
-[[nodiscard]] std::expected<std::unique_ptr<RecordWriter>, std::string> default_writer(const Properties& properties);
+/// Like Kafka's DefaultMessageFormatter, by its properties: print.key, key.separator ... Without a deserializer, bytes are shown
+/// as they are; so they are for a class that is none of Kafka's deserializers, which is appended to `unknown`.
+[[nodiscard]] std::unique_ptr<RecordWriter> default_writer(const Properties& properties, std::vector<std::string>& unknown);
+/// Like Kafka's NoOpMessageFormatter: writes nothing.
+[[nodiscard]] std::unique_ptr<RecordWriter> silent_writer();
 /// By a format: %t topic, %p partition, %o offset, %T timestamp, %k key, %s value, %K and %S their sizes (-1 for null), %h
 /// headers, %% a percent sign; \n, \t, \r, \0, \x1f, \\ as usual. `is_hex`: keys and values in hexadecimal. The error names the
 /// unknown part.

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "broker/config/properties.h"
+#include "broker/tools/text.h"
 #include "protocol/try.h"
 
 namespace partita::tools {
@@ -52,7 +53,21 @@ int end(const Tool& tool, const Ending& ending, const Surroundings& surroundings
     } else {
         surroundings.complain(text);
     }
-    return kExitFailed;
+    return tool.exit_code_of_failure;
+}
+
+Outcome<void> check_repeated(const Tool& tool, Options& options) {
+    if (tool.repeated == Repeated::last_counts) {
+        options.keep_last();
+    }
+    const std::string_view name = options.repeated();
+    if (name.empty()) {
+        return {};
+    }
+    std::string message = repeated_text(name);
+    const auto refused_ones = split(tool.refused_if_repeated, ' ');
+    const bool is_refused = tool.repeated == Repeated::refused || std::ranges::find(refused_ones, name) != refused_ones.end();
+    return is_refused ? refused(std::move(message)) : failed(std::move(message));
 }
 
 }  // namespace
@@ -74,6 +89,10 @@ std::unexpected<Ending> refused(std::string message) {
 }
 std::unexpected<Ending> failed(std::string message) { return std::unexpected(Ending{Ending::Kind::failed, std::move(message)}); }
 std::unexpected<Ending> failed(client::Failure failure) { return failed(std::move(failure.message)); }
+
+std::string repeated_text(std::string_view option) {
+    return "Found multiple arguments for option " + std::string(option) + ", but you asked for only one";
+}
 
 std::string java_text(const client::Failure& failure) {
     return "org.apache.kafka.common.errors." + client::exception_name(failure) + ": " + failure.message;
@@ -120,6 +139,9 @@ int run_tool(const Tool& tool, std::span<const std::string> words, const Surroun
     if (const auto broken = options->check(tool.rules)) {
         return end(tool, {broken->is_refusal ? Ending::Kind::refused : Ending::Kind::usage, broken->message}, surroundings);
     }
+    if (const auto single = check_repeated(tool, *options); !single) {
+        return end(tool, single.error(), surroundings);
+    }
     const auto outcome = tool.run(*options, surroundings);
     const int code = outcome ? *outcome : end(tool, outcome.error(), surroundings);
     if (std::fflush(surroundings.out) != 0 && code == 0) {
@@ -127,6 +149,24 @@ int run_tool(const Tool& tool, std::span<const std::string> words, const Surroun
         return kExitFailed;
     }
     return code;
+}
+
+Outcome<void> check_former_names(const Options& options, const Surroundings& surroundings, std::span<const FormerName> names,
+                                 const FormerNameWords& words) {
+    for (const auto& [former, now] : names) {
+        if (options.is_written(former) && options.is_written(now)) {
+            return usage("Options --" + std::string(words.now_first ? now : former) + " and --" +
+                         std::string(words.now_first ? former : now) + " cannot be specified together.");
+        }
+    }
+    for (const auto& [former, now] : names) {
+        if (options.is_written(former) && surroundings.is_kafkas_name) {
+            surroundings.print(std::string(words.warning) + std::string(former) +
+                               " is deprecated and will be removed in a future version. Use --" + std::string(now) +
+                               " instead.\n");
+        }
+    }
+    return {};
 }
 
 Outcome<std::string> read_file(const std::string& path) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <expected>
 #include <map>
@@ -60,6 +61,16 @@ using Outcome = std::expected<T, Ending>;
 /// Java's text of a failure from another thread: "org.apache.kafka.common.errors.GroupIdNotFoundException: ..."
 [[nodiscard]] std::string java_text(const client::Failure& failure);
 
+/// The effect of an option that is given twice and takes one argument.
+enum class Repeated : std::uint8_t {
+    refused,      ///< The line is refused before the tool does anything. (joptsimple, read outside the tool's own error handling)
+    failed,       ///< The tool fails. (joptsimple, read inside)
+    last_counts,  ///< argparse4j ignores all but the last.
+};
+
+/// joptsimple's message about such an option.
+[[nodiscard]] std::string repeated_text(std::string_view option);
+
 struct Tool {
     /// `partita NAME`.
     std::string_view name;
@@ -76,6 +87,10 @@ struct Tool {
     /// The text before the message of a failure, and the stream of the message.
     std::string_view failure_prefix = {};
     bool fails_on_stdout = false;
+    int exit_code_of_failure = 1;
+    Repeated repeated = Repeated::refused;
+    /// With `Repeated::failed`: options that are refused all the same, separated by blanks.
+    std::string_view refused_if_repeated = {};
     /// Returns the exit code.
     Outcome<int> (*run)(const Options& options, const Surroundings& surroundings) = nullptr;
     /// The text before the message about an invalid option.
@@ -107,6 +122,20 @@ struct Tool {
                                                     std::string_view client_id = "adminclient-1");
 [[nodiscard]] Outcome<client::Cluster> open_cluster(std::map<std::string, std::string> properties,
                                                     const Surroundings& surroundings);
+/// An option's name of earlier releases of Kafka, and today's.
+struct FormerName {
+    std::string_view former;
+    std::string_view now;
+};
+/// Refuses a line that has an option under both names. Under Kafka's name of the tool, prints a warning for each former name.
+/// `now_first` and `warning` are for the two wordings of Kafka's tools: "Options --A and --B cannot be specified together.",
+/// "Warning: --" or "Option --".
+struct FormerNameWords {
+    bool now_first = false;
+    std::string_view warning;
+};
+[[nodiscard]] Outcome<void> check_former_names(const Options& options, const Surroundings& surroundings,
+                                               std::span<const FormerName> names, const FormerNameWords& words);
 /// The text of a file, of 64 MiB at most.
 [[nodiscard]] Outcome<std::string> read_file(const std::string& path);
 

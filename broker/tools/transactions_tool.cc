@@ -404,6 +404,7 @@ const Tool kTransactionsTool{
         "This tool is used to analyze the transactional state of producers in the cluster: list, describe, "
         "describe-producers, abort, find-hanging, forceTerminateTransaction.",
     .options = kTransactionsOptions,
+    .repeated = Repeated::last_counts,
     .run = run_transactions,
     .words = "list describe describe-producers abort find-hanging forceTerminateTransaction"};
 

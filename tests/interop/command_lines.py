@@ -32,6 +32,8 @@ def build(tools):
                         ("tuned", "--partitions", 2, "--config", "retention.ms=1234567", "--config", "cleanup.policy=compact",
                          "--config", "segment.bytes=2000000", "--config", "max.message.bytes=9999")):
         tools(TOPICS, "--create", "--topic", name, *more).succeeded()
+    tools(TOPICS, "--create", "--topic", "words", "--partitions", 1).succeeded()
+    tools(PRODUCE, "--topic", "words", input="".join(word + "\n" for word in WORDS)).succeeded()
     tools(GROUPS, "--reset-offsets", "--group", "reader", "--topic", "plain:0,1", "--to-latest", "--execute").succeeded()
     description = tools(TOPICS, "--describe", "--topic", "plain").succeeded().out
     return {"id": re.search(r"TopicId: (\S+)", description)[1], "node": re.search(r"Leader: (\d+)", description)[1]}
@@ -46,6 +48,19 @@ def run(runner, line, words):
 def without_ids(text):
     """Ids of topics are others each time."""
     return re.sub(r"(TopicId: )\S{22}", r"\1ID", text)
+
+
+def given_twice(tool, *line):
+    """The line with its last two words repeated."""
+    return [tool, *line, *line[-2:]]
+
+
+#: Records for deserializers: two, three, four and eight bytes, and text of a UUID.
+WORDS = ["abcd", "ab", "abcdefgh", "abc", "123E4567-e89b-12d3-a456-426614174000", "\u00e4\\"]
+READ_WORDS = [CONSUME, "--topic", "words", "--partition", "0", "--offset", "earliest", "--max-messages", str(len(WORDS)), "--timeout-ms",
+              "5000"]
+SERIALIZATION = "org.apache.kafka.common.serialization."
+FORMATTERS = "org.apache.kafka.tools.consumer."
 
 
 class Recording:
@@ -79,6 +94,14 @@ DIFFERENCES = {
     "kafka-consumer-groups --list --timeout soon": ({"error": ""}, "the head of a stack trace"),
     "kafka-consumer-groups --reset-offsets --group reader --topic plain --to-offset x --dry-run":
         ({"error": ""}, "the head of a stack trace"),
+    # joptsimple's exception, which Kafka's tool prints on its output and as a stack trace.
+    **{" ".join(line): ({"error": ""}, "the head of a stack trace") for line in (
+        given_twice(GROUPS, "--list", "--state", "empty"), given_twice(GROUPS, "--list", "--type", "classic"),
+        given_twice(GROUPS, "--list", "--timeout", "5000"), given_twice(GROUPS, "--list", *NOBODYS),
+        given_twice(GROUPS, "--describe", "--group", "reader", "--timeout", "5000"),
+        given_twice(GROUPS, "--reset-offsets", "--dry-run", "--group", "reader", "--topic", "plain", "--shift-by", "1"),
+        given_twice(GROUPS, "--reset-offsets", "--dry-run", "--group", "reader", "--topic", "plain", "--by-duration", "P1D"),
+        given_twice(GROUPS, "--delete-offsets", "--topic", "missing", "--group", "reader"))},
     "kafka-topics --list --command-config /no/such/file":
         ({"error": "/no/such/file (No such file or directory)"}, "Kafka's tool names the file and not what is wrong with it"),
 }
@@ -390,6 +413,90 @@ LOOKS = [
     [TOKENS, "--renew", *NOBODYS, "--hmac", "YQ==", "--renew-time-period", "-1", "--owner-principal", "User:a"],
     [TOKENS, "--expire", *NOBODYS, "--hmac", "YQ==", "--expiry-time-period", "-1"],
     [TOKENS, "--expire", *NOBODYS, "--expiry-time-period", "-1"],
+    # An option that takes one argument is given twice.
+    given_twice(TOPICS, "--create", "--topic", "t"),
+    given_twice(TOPICS, "--create", "--topic", "t", "--partitions", "1"),
+    given_twice(TOPICS, "--create", "--topic", "t", "--replication-factor", "1"),
+    given_twice(TOPICS, "--create", "--topic", "t", "--replica-assignment", "1"),
+    given_twice(TOPICS, "--describe", "--topic-id", "AAAAAAAAAAAAAAAAAAAAAA"),
+    given_twice(TOPICS, "--list", "--topic", "plain"),
+    given_twice(TOPICS, "--list", *NOBODYS),
+    given_twice(TOPICS, "--alter", "--topic", "plain", "--partitions", "4"),
+    given_twice(TOPICS, "--delete", "--topic", "missing"),
+    given_twice(OFFSETS, "--topic", "plain"),
+    given_twice(OFFSETS, "--topic", "plain", "--partitions", "0"),
+    given_twice(OFFSETS, "--topic", "plain", "--time", "-1"),
+    given_twice(OFFSETS, "--topic-partitions", "plain:0"),
+    given_twice(OFFSETS, *NOBODYS),
+    given_twice(RECORDS, "--offset-json-file", "/no/such/file"),
+    given_twice(GROUPS, "--list", "--state", "empty"),
+    given_twice(GROUPS, "--list", "--type", "classic"),
+    given_twice(GROUPS, "--list", "--timeout", "5000"),
+    given_twice(GROUPS, "--list", *NOBODYS),
+    given_twice(GROUPS, "--describe", "--group", "reader"),
+    given_twice(GROUPS, "--describe", "--group", "reader", "--timeout", "5000"),
+    given_twice(GROUPS, "--reset-offsets", "--dry-run", "--group", "reader", "--topic", "plain", "--shift-by", "1"),
+    given_twice(GROUPS, "--reset-offsets", "--dry-run", "--group", "reader", "--topic", "plain", "--by-duration", "P1D"),
+    given_twice(GROUPS, "--reset-offsets", "--dry-run", "--group", "reader", "--topic", "plain", "--to-offset", "0"),
+    given_twice(GROUPS, "--delete-offsets", "--group", "reader", "--topic", "missing"),
+    given_twice(GROUPS, "--delete-offsets", "--topic", "missing", "--group", "reader"),
+    given_twice(GROUPS, "--validate-regex", "a"),
+    given_twice(CONFIGS, "--alter", "--topic", "plain", "--add-config", "retention.ms=soon"),
+    given_twice(CONFIGS, "--alter", "--topic", "plain", "--add-config-file", "/no/such/file"),
+    given_twice(CONFIGS, "--alter", "--topic", "missing", "--delete-config", "retention.ms"),
+    given_twice(CONFIGS, "--describe", "--topic", "plain"),
+    given_twice(CONFIGS, "--describe", "--broker", "{node}"),
+    given_twice(CONFIGS, "--describe", "--user", "u"),
+    given_twice(CONFIGS, "--describe", "--group", "reader"),
+    given_twice(CONFIGS, "--describe", "--entity-type", "topics", "--entity-name", "plain"),
+    given_twice(CONFIGS, "--describe", "--topic", "plain", *NOBODYS),
+    given_twice(LOG_DIRS, "--describe", "--topic-list", "plain"),
+    given_twice(LOG_DIRS, "--describe", "--broker-list", "{node}"),
+    given_twice(ALL_GROUPS, "--list", "--group-type", "classic"),
+    given_twice(ALL_GROUPS, "--list", "--protocol", "x"),
+    given_twice(TRANSACTIONS, "describe", "--transactional-id", "none"),
+    given_twice(FEATURES, "version-mapping", "--release-version", "4.0"),
+    given_twice(ELECTION, "--all-topic-partitions", "--election-type", "preferred"),
+    given_twice(ELECTION, "--election-type", "preferred", "--topic", "plain", "--partition", "0"),
+    given_twice(TOKENS, "--renew", *NOBODYS, "--renew-time-period", "-1", "--hmac", "YQ=="),
+    given_twice(TOKENS, "--expire", *NOBODYS, "--hmac", "YQ==", "--expiry-time-period", "-1"),
+    given_twice(PRODUCE, "--topic", "plain"),
+    given_twice(PRODUCE, "--topic", "plain", "--batch-size", "1"),
+    given_twice(PRODUCE, "--topic", "plain", "--compression-codec", "gzip"),
+    given_twice(PRODUCE, "--topic", "plain", "--request-required-acks", "1"),
+    given_twice(PRODUCE, "--topic", "plain", "--line-reader", "x"),
+    given_twice(PRODUCE, "--topic", "plain", "--reader-property", "a=b"),
+    given_twice(PRODUCE, "--topic", "plain", "--command-property", "acks=1"),
+    given_twice(CONSUME, "--topic", "plain", "--partition", "0"),
+    given_twice(CONSUME, "--topic", "plain", "--formatter", "x"),
+    given_twice(CONSUME, "--topic", "plain", "--group", "g"),
+    given_twice(CONSUME, "--topic", "plain", "--value-deserializer", "x"),
+    # Names of options and classes, of today and before.
+    *([*READ_WORDS, "--value-deserializer", f"{SERIALIZATION}{name}Deserializer", *more]
+      for name in ("Boolean", "ByteBuffer", "Bytes", "Double", "Float", "Integer", "Long", "Short", "String", "UUID", "Void", "List")
+      for more in ([], ["--skip-message-on-error"])),
+    *([*READ_WORDS, "--formatter", FORMATTERS + name, "--formatter-property", "print.key=true"]
+      for name in ("DefaultMessageFormatter", "LoggingMessageFormatter", "NoOpMessageFormatter", "OffsetsMessageFormatter",
+                   "GroupMetadataMessageFormatter", "TransactionLogMessageFormatter")),
+    [CONSUME, "--topic", "words", "--partition", "0", "--formatter", "x.Y"],
+    [*READ_WORDS, "--formatter-property", "print.key=true", "--formatter-property", f"key.deserializer={SERIALIZATION}IntegerDeserializer"],
+    [*READ_WORDS, "--formatter-property", "value.deserializer=x.Y"],
+    [*READ_WORDS, "--value-deserializer", "IntegerDeserializer"],
+    [CONSUME, "--topic", "words", "--partition", "0", "--formatter", "NoOpMessageFormatter"],
+    [*READ_WORDS, "--property", "print.key=true"],
+    [*READ_WORDS, "--property", "a=b", "--formatter-property", "a=b"],
+    [*READ_WORDS, "--consumer-property", "client.id=a"],
+    [*READ_WORDS, "--consumer-property", "a=b", "--command-property", "a=b"],
+    [*READ_WORDS, "--consumer.config", "/dev/null"],
+    [*READ_WORDS, "--consumer.config", "/dev/null", "--command-config", "/dev/null"],
+    [PRODUCE, "--topic", "plain", "--property", "parse.key=true"],
+    [PRODUCE, "--topic", "plain", "--property", "a=b", "--reader-property", "a=b"],
+    [PRODUCE, "--topic", "plain", "--producer-property", "acks=1"],
+    [PRODUCE, "--topic", "plain", "--producer.config", "/dev/null"],
+    [PRODUCE, "--topic", "plain", "--producer.config", "/dev/null", "--command-config", "/dev/null"],
+    [PRODUCE, "--topic", "plain", "--batch-size", "5", "--max-partition-memory-bytes", "1000"],
+    [PRODUCE, "--topic", "plain", "--line-reader", "org.apache.kafka.tools.LineMessageReader"],
+    [PRODUCE, "--topic", "plain", "--line-reader", "x.Y"],
 ]
 
 #: Scenes that change something: Kafka's tool plays them on a topic of its own, ours on a twin.

@@ -7,6 +7,7 @@ import re
 import subprocess
 import tempfile
 
+import confluent_kafka
 import pytest
 
 import command_lines
@@ -69,6 +70,54 @@ def test_a_scene_that_changes_something(tools, ours, world, scene):
         for result in (theirs, mine):
             result.out = command_lines.without_ids(result.out)
         same(theirs, mine, [("twin-b", "twin-a"), ("127.0.0.9", "127.0.0.8")])
+
+
+def test_records_of_the_coordinators_are_the_same_json(tools, ours, broker, unique):
+    topic, group = unique("topic"), unique("group")
+    tools("kafka-topics", "--create", "--topic", topic, "--partitions", 2).succeeded()
+    producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": unique('"id"')})
+    producer.init_transactions()
+    producer.begin_transaction()
+    producer.produce(topic, "value")
+    producer.commit_transaction()
+    consumer = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group, "auto.offset.reset": "earliest"})
+    consumer.subscribe([topic])
+    assert consumer.poll(harness.TOOL_DEADLINE_S) is not None
+    consumer.commit(asynchronous=False)
+    consumer.close()
+    tools("kafka-consumer-groups", "--delete-offsets", "--group", group, "--topic", topic).succeeded()
+    shown = 0
+    for log, name in (("__consumer_offsets", "OffsetsMessageFormatter"), ("__consumer_offsets", "GroupMetadataMessageFormatter"),
+                      ("__transaction_state", "TransactionLogMessageFormatter")):
+        for line in tools("kafka-get-offsets", "--topic", log).succeeded().lines:
+            _, partition, end = line.split(":")
+            if end == "0":
+                continue
+            read = ["kafka-console-consumer", "--topic", log, "--partition", partition, "--offset", "earliest", "--max-messages", end,
+                    "--timeout-ms", "2000", "--formatter", command_lines.FORMATTERS + name]
+            theirs, mine = tools(*read), ours(*read)
+            assert (mine.code, mine.out) == (theirs.code, theirs.out)
+            shown += mine.out.count('{"key":')
+    assert shown >= 6, shown
+
+
+def test_a_class_by_its_name_before_kafka_4_is_served_with_a_word(ours, world):
+    shown = ours(*command_lines.READ_WORDS, "--formatter", "kafka.tools.DefaultMessageFormatter").succeeded()
+    assert shown.lines == command_lines.WORDS
+    assert shown.err.startswith("Kafka 4 refuses --formatter kafka.tools.DefaultMessageFormatter: use org.apache.kafka.tools.consumer.")
+    made = ours("kafka-console-producer", "--topic", "plain", "--line-reader", "kafka.tools.ConsoleProducer$LineMessageReader").succeeded()
+    assert made.err.startswith("Kafka 4 refuses --line-reader")
+
+
+@pytest.mark.parametrize("line, hint", [
+    (["kafka-topics", "--list", "--zookeeper", "localhost:2181"], "--zookeeper: Kafka has no ZooKeeper since 4.0: use --bootstrap-server"),
+    (["kafka-console-producer", "--topic", "plain", "--broker-list", "b:9092"], "--broker-list: renamed in Kafka 4.0: use --bootstrap-server"),
+    (["kafka-console-consumer", "--whitelist", "p.*"], "--whitelist: renamed in Kafka 4.0: use --include"),
+    (["kafka-acls", "--list", "--authorizer-properties", "zookeeper.connect=z:2181"], "--authorizer-properties: brokers keep the rules")])
+def test_an_option_of_earlier_releases_is_refused_with_todays_way(tools, ours, line, hint):
+    theirs, mine = tools(*line), ours(*line)
+    assert (mine.code, commands.first_error(mine)) == (theirs.code, commands.first_error(theirs))
+    assert mine.err.splitlines()[1].startswith(hint), mine
 
 
 def test_nobody_there_is_said_when_the_time_is_over(tools, ours, tmp_path):

@@ -51,6 +51,34 @@ TEST(ToolOptions, AnArgumentThatMayLackIsNoOptionAndMayBeANegativeNumberWhereNum
     EXPECT_THAT(values({"--who", "-1"}, "who"), ElementsAre("1 is not a recognized option"));
 }
 
+TEST(ToolOptions, TheFirstRepeatedOptionIsNamedUnlessItMayRepeat) {
+    EXPECT_EQ(parse({"--list", "--list", "--topic", "a"})->repeated(), "");
+    EXPECT_EQ(parse({"--new-name", "a", "--topic", "a", "--topic", "b", "--old-name", "b"})->repeated(), "new-name");
+    constexpr Option kMayRepeat[] = {repeatable({"topic", "topic", "A topic."}), {"count", "number", "How many."}};
+    auto options =
+        Options::parse(kMayRepeat, std::vector<std::string>{"--topic", "a", "--topic=b", "--count", "1", "--count", "2"});
+    ASSERT_TRUE(options);
+    EXPECT_EQ(options->repeated(), "count");
+    options->keep_last();
+    EXPECT_EQ(options->repeated(), "");
+    EXPECT_EQ(options->value("count"), "2");
+    EXPECT_THAT(options->values("topic"), ElementsAre("a", "b"));
+}
+
+TEST(ToolOptions, TheNameThatTheLineUsesIsKnown) {
+    const auto options = parse({"--old-name=x"});
+    EXPECT_TRUE(options->has("new-name"));
+    EXPECT_TRUE(options->is_written("old-name"));
+    EXPECT_FALSE(options->is_written("new-name"));
+}
+
+TEST(ToolOptions, AnOptionOfEarlierReleasesIsRefusedWithTodaysWay) {
+    const auto options = Options::parse(kTable, std::vector<std::string>{"--zookeeper", "z:2181"});
+    ASSERT_FALSE(options);
+    EXPECT_EQ(options.error().message, "zookeeper is not a recognized option");
+    EXPECT_EQ(options.error().suggestion, "--zookeeper: Kafka has no ZooKeeper since 4.0: use --bootstrap-server HOST:PORT");
+}
+
 TEST(ToolOptions, WhatCannotBeReadIsSaidInKafkasWords) {
     EXPECT_EQ(parse({"--lost"}).error(), "lost is not a recognized option");
     EXPECT_EQ(parse({"--lost=x"}).error(), "lost is not a recognized option");
