@@ -35,13 +35,14 @@ class SchemaStub:
         self.server.shutdown()
         self.server.server_close()
 
-    def add(self, subject, schema, kind=None):
+    def add(self, subject, schema, kind=None, references=None):
         for number, known in self.schemas.items():
             if known["schema"] == schema:
                 break
         else:
             number = len(self.schemas) + 1
-            self.schemas[number] = {"schema": schema, **({"schemaType": kind} if kind else {})}
+            self.schemas[number] = {"schema": schema, **({"schemaType": kind} if kind else {}),
+                                    **({"references": references} if references else {})}
         self.subjects[subject] = number
         return number
 
@@ -53,8 +54,8 @@ class SchemaStub:
             status, answer = 401, {"message": "Unauthorized"}
         elif parts[:2] == ["schemas", "ids"] and int(parts[2]) in self.schemas:
             status, answer = 200, self.schemas[int(parts[2])]
-        elif parts[0] == "subjects" and body is not None:
-            status, answer = 200, {"id": self.add(parts[1], body["schema"], body.get("schemaType"))}
+        elif parts[0] == "subjects" and body is not None and parts[2:] == ["versions"]:
+            status, answer = 200, {"id": self.add(parts[1], body["schema"], body.get("schemaType"), body.get("references"))}
         elif parts[0] == "subjects" and parts[1] in self.subjects:
             number = self.subjects[parts[1]]
             status, answer = 200, {"id": number, "version": 1, "subject": parts[1], **self.schemas[number]}

@@ -87,6 +87,43 @@ def test_a_schema_in_a_file_is_registered_and_keys_have_their_own(broker, unique
     assert shown.lines == ['7 {"a":150,"b":"testing"}']
 
 
+def test_files_that_a_schema_imports_are_registered_before_it(broker, unique, registry, tmp_path):
+    topic = unique("orders")
+    insight.create(broker, topic, 1)
+    (tmp_path / "common/shop").mkdir(parents=True)
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "common/shop/money.proto").write_text('syntax = "proto3"; package shop; message Money { int64 units = 1; }')
+    (tmp_path / "schemas/item.proto").write_text(
+        'syntax = "proto3"; package shop; import "shop/money.proto"; message Item { string name = 1; Money price = 2; }')
+    order = ('syntax = "proto3"; package shop; import "item.proto"; import "shop/money.proto"; import "google/protobuf/timestamp.proto"; '
+             'import "google/protobuf/type.proto"; message Order { repeated Item items = 1; Money total = 2; google.protobuf.Timestamp at = 3; '
+             'google.protobuf.Syntax syntax = 4; }')
+    (tmp_path / "schemas/order.proto").write_text(order)
+    line = '{"items":[{"name":"pen","price":{"units":"2"}}],"total":{"units":"2"},"at":"2026-11-30T00:00:00Z","syntax":"SYNTAX_PROTO3"}'
+    written = ["--value-schema", tmp_path / "schemas/order.proto"]
+    lost = produce(broker, topic, registry, [line], *written)
+    assert lost.code == 1 and "item.proto imports shop/money.proto, which is in none of these directories: " in lost.out + lost.err
+    produce(broker, topic, registry, [line], *written, "--import-path", tmp_path / "nothing", "--import-path", tmp_path / "common").succeeded()
+    assert [reference["subject"] for reference in registry.schemas[registry.subjects[f"{topic}-value"]]["references"]] == [
+        "item.proto", "shop/money.proto"]
+    assert registry.schemas[registry.subjects["item.proto"]]["references"] == [
+        {"name": "shop/money.proto", "subject": "shop/money.proto", "version": 1}]
+    assert "references" not in registry.schemas[registry.subjects["shop/money.proto"]]
+    assert json.loads(consume(broker, topic, registry).succeeded().out) == json.loads(line)
+
+
+@pytest.mark.parametrize("text, complaint", [
+    ('import "a.proto";', "a.proto imports itself, through "),
+    ('import "/etc/passwd";', "an import is named from a directory of --import-path on"),
+    ('import "../a.proto";', "an import is named from a directory of --import-path on"),
+    ('import "broken.proto";', "broken.proto: invalid schema: line 1, column 1")])
+def test_an_import_that_cannot_be_used_is_named(broker, unique, registry, tmp_path, text, complaint):
+    (tmp_path / "a.proto").write_text(f'syntax = "proto3"; {text} message A {{}}')
+    (tmp_path / "broken.proto").write_text("?")
+    refused = produce(broker, unique("t"), registry, ["{}"], "--value-schema", tmp_path / "a.proto")
+    assert refused.code == 1 and complaint in refused.out + refused.err, refused
+
+
 def test_values_of_a_json_schema_are_the_json_behind_its_id(broker, unique, registry, tmp_path):
     topic = unique("prices")
     insight.create(broker, topic, 1)

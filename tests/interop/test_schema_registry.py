@@ -103,3 +103,16 @@ def test_our_commands_read_what_serializers_write_and_the_reverse(broker, unique
         assert registry.newest(f"{topic}-value")["schemaType"] == "JSON"
         assert harness.run_partita("consume", "--bootstrap-server", broker.bootstrap, "--topic", topic, "--from-beginning", "--exit",
                                    "--schema-registry", registry.url).succeeded().lines == lines
+        # A schema that imports a neighbour, registered with its reference.
+        topic = unique("ours-neighbours")
+        insight.create(broker, topic, 1)
+        (tmp_path / "money.proto").write_text('syntax = "proto3"; package shop; message Money { int64 units = 1; }')
+        (tmp_path / "price.proto").write_text('syntax = "proto3"; package shop; import "money.proto"; import "google/protobuf/timestamp.proto"; '
+                                              'message Price { Money money = 1; google.protobuf.Timestamp at = 2; }')
+        line = '{"money":{"units":"7"},"at":"2026-11-30T00:00:00Z"}'
+        harness.run_partita("produce", "--bootstrap-server", broker.bootstrap, "--topic", topic, "--schema-registry", registry.url,
+                            "--value-schema", tmp_path / "price.proto", input=line + "\n").succeeded()
+        assert registry.newest(f"{topic}-value")["references"] == [{"name": "money.proto", "subject": "money.proto", "version": 1}]
+        shown = harness.run_partita("consume", "--bootstrap-server", broker.bootstrap, "--topic", topic, "--from-beginning", "--exit",
+                                    "--schema-registry", registry.url).succeeded()
+        assert json.loads(shown.out) == json.loads(line)

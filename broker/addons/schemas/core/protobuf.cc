@@ -1,6 +1,7 @@
 #include "broker/addons/schemas/core/protobuf.h"
 
 #include <google/protobuf/any.pb.h>
+#include <google/protobuf/api.pb.h>
 #include <google/protobuf/compiler/parser.h>
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
@@ -11,8 +12,10 @@
 #include <google/protobuf/field_mask.pb.h>
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/source_context.pb.h>
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/timestamp.pb.h>
+#include <google/protobuf/type.pb.h>
 #include <google/protobuf/util/json_util.h>
 #include <google/protobuf/wrappers.pb.h>
 
@@ -61,17 +64,24 @@ using Failed = std::unexpected<std::string>;
 /// The name of the file itself, which no other file imports.
 constexpr const char* kRootName = "(schema)";
 
-/// Adds the files that every compiler of Protocol Buffers has.
+/// The files that every compiler of Protocol Buffers has, each after those that it imports.
+std::span<const pb::FileDescriptor* const> known_files() {
+    static const pb::FileDescriptor* const known[] = {pb::FileDescriptorProto::descriptor()->file(),
+                                                      pb::Any::descriptor()->file(),
+                                                      pb::Duration::descriptor()->file(),
+                                                      pb::Empty::descriptor()->file(),
+                                                      pb::FieldMask::descriptor()->file(),
+                                                      pb::Struct::descriptor()->file(),
+                                                      pb::Timestamp::descriptor()->file(),
+                                                      pb::StringValue::descriptor()->file(),
+                                                      pb::SourceContext::descriptor()->file(),
+                                                      pb::Type::descriptor()->file(),
+                                                      pb::Api::descriptor()->file()};
+    return known;
+}
+
 bool add_known_files(pb::SimpleDescriptorDatabase& files) {
-    const pb::FileDescriptor* const known[] = {pb::FileDescriptorProto::descriptor()->file(),
-                                               pb::Any::descriptor()->file(),
-                                               pb::Duration::descriptor()->file(),
-                                               pb::Empty::descriptor()->file(),
-                                               pb::FieldMask::descriptor()->file(),
-                                               pb::Struct::descriptor()->file(),
-                                               pb::Timestamp::descriptor()->file(),
-                                               pb::StringValue::descriptor()->file()};
-    return std::ranges::all_of(known, [&](const pb::FileDescriptor* file) {
+    return std::ranges::all_of(known_files(), [&](const pb::FileDescriptor* file) {
         pb::FileDescriptorProto copy;
         file->CopyTo(&copy);
         return files.Add(copy);
@@ -108,6 +118,12 @@ std::expected<pb::FileDescriptorProto, std::string> parse_file(const std::string
     }
     file.set_name(name);
     return file;
+}
+
+/// The errors are collected; without this libprotobuf would also write them to the error stream.
+void silence() {
+    static std::once_flag is_quiet;
+    std::call_once(is_quiet, [] { pb::SetLogHandler(nullptr); });
 }
 
 }  // namespace
@@ -169,10 +185,21 @@ ProtobufSchema::ProtobufSchema(ProtobufSchema&&) noexcept = default;
 ProtobufSchema& ProtobufSchema::operator=(ProtobufSchema&&) noexcept = default;
 ProtobufSchema::~ProtobufSchema() = default;
 
+std::expected<std::vector<std::string>, std::string> ProtobufSchema::imports_of(std::string_view text) {
+    silence();
+    const auto file = parse_file(kRootName, text);
+    if (!file) {
+        return Failed(file.error());
+    }
+    return std::vector<std::string>(file->dependency().begin(), file->dependency().end());
+}
+
+bool ProtobufSchema::is_known_file(std::string_view name) {
+    return std::ranges::any_of(known_files(), [&](const pb::FileDescriptor* file) { return file->name() == name; });
+}
+
 std::expected<ProtobufSchema, std::string> ProtobufSchema::parse(std::string_view text, std::span<const Import> imports) {
-    // The errors are collected; without this libprotobuf would also write them to the error stream.
-    static std::once_flag is_quiet;
-    std::call_once(is_quiet, [] { pb::SetLogHandler(nullptr); });
+    silence();
     auto parts = std::make_unique<Parts>();
     if (!add_known_files(parts->files)) {
         return Failed("cannot use the files of google/protobuf");

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "protocol/types.h"
 
@@ -32,6 +33,11 @@ class ProtobufSchema {
     /// `imports`: each after those that it imports itself. Files of google/protobuf/ may be missing.
     [[nodiscard]] static std::expected<ProtobufSchema, std::string> parse(std::string_view text,
                                                                           std::span<const Import> imports = {});
+    /// The names of the files that a file imports, in their order.
+    [[nodiscard]] static std::expected<std::vector<std::string>, std::string> imports_of(std::string_view text);
+    /// True for files that every compiler of Protocol Buffers has: those of google/protobuf/.
+    [[nodiscard]] static bool is_known_file(std::string_view name);
+
     ProtobufSchema(ProtobufSchema&&) noexcept;
     ProtobufSchema& operator=(ProtobufSchema&&) noexcept;
     ~ProtobufSchema();

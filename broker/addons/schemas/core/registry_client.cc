@@ -187,18 +187,48 @@ Result<const RegisteredSchema*> Registry::latest(const std::string& subject) {
     return keep(*id, answer);
 }
 
-Result<const RegisteredSchema*> Registry::add(const std::string& subject, SchemaKind kind, const std::string& text) {
-    Json request{{"schema", text}};
+namespace {
+
+/// The body of a request about a schema.
+std::string schema_request(SchemaKind kind, const std::string& text, std::span<const SchemaReference> references) {
+    json request{{"schema", text}};
     if (kind != SchemaKind::avro) {
         request["schemaType"] = kind == SchemaKind::json ? "JSON" : "PROTOBUF";
     }
-    PARTITA_TRY_ASSIGN(const auto answer, ask({"/subjects/" + percent_encoded(subject) + "/versions",
-                                               request.dump(-1, ' ', false, Json::error_handler_t::replace)}));
+    for (const SchemaReference& each : references) {
+        request["references"].push_back({{"name", each.name}, {"subject", each.subject}, {"version", each.version}});
+    }
+    return request.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace
+
+Result<std::int32_t> Registry::register_schema(const std::string& subject, const std::string& request) {
+    PARTITA_TRY_ASSIGN(const auto answer, ask({"/subjects/" + percent_encoded(subject) + "/versions", request}));
     const auto id = number_of(answer, "id");
     if (!id) {
         return wrong("the schema registry's answer has no id for a schema of " + subject);
     }
-    return by_id(*id);
+    return *id;
+}
+
+Result<const RegisteredSchema*> Registry::add(const std::string& subject, SchemaKind kind, const std::string& text,
+                                              std::span<const SchemaReference> references) {
+    PARTITA_TRY_ASSIGN(const auto id, register_schema(subject, schema_request(kind, text, references)));
+    return by_id(id);
+}
+
+Result<std::int32_t> Registry::add_version(const std::string& subject, SchemaKind kind, const std::string& text,
+                                           std::span<const SchemaReference> references) {
+    const std::string request = schema_request(kind, text, references);
+    PARTITA_TRY(register_schema(subject, request));
+    // Only newer registries tell the version with the id.
+    PARTITA_TRY_ASSIGN(const auto answer, ask({"/subjects/" + percent_encoded(subject), request}));
+    const auto version = number_of(answer, "version");
+    if (!version) {
+        return wrong("the schema registry's answer has no version for the schema of " + subject);
+    }
+    return *version;
 }
 
 std::expected<Framed, std::string> parse_frame(Bytes bytes) {

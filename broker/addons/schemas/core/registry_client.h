@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -44,6 +45,13 @@ struct RegisteredSchema {
     [[nodiscard]] std::expected<nlohmann::ordered_json, std::string> decode(Bytes bytes) const;
 };
 
+/// Another schema to which one refers, by the name that its text uses.
+struct SchemaReference {
+    std::string name;
+    std::string subject;
+    std::int32_t version = 0;
+};
+
 /// Asks for schemas, each once. Its results live as long as this object. One thread.
 class Registry {
   public:
@@ -60,7 +68,11 @@ class Registry {
     [[nodiscard]] Result<const RegisteredSchema*> by_id(std::int32_t id);
     [[nodiscard]] Result<const RegisteredSchema*> latest(const std::string& subject);
     /// Registers the schema, unless the registry already has it.
-    [[nodiscard]] Result<const RegisteredSchema*> add(const std::string& subject, SchemaKind kind, const std::string& text);
+    [[nodiscard]] Result<const RegisteredSchema*> add(const std::string& subject, SchemaKind kind, const std::string& text,
+                                                      std::span<const SchemaReference> references = {});
+    /// The same for a schema to which others refer: returns its version within the subject.
+    [[nodiscard]] Result<std::int32_t> add_version(const std::string& subject, SchemaKind kind, const std::string& text,
+                                                   std::span<const SchemaReference> references);
 
   private:
     using Json = nlohmann::json;
@@ -70,6 +82,7 @@ class Registry {
     };
 
     [[nodiscard]] Result<Json> ask(const RegistryRequest& request);
+    [[nodiscard]] Result<std::int32_t> register_schema(const std::string& subject, const std::string& request);
     [[nodiscard]] Result<const RegisteredSchema*> keep(std::int32_t id, const Json& answer);
     /// Collects the schemas to which `answer` refers, each after those that it refers to itself.
     [[nodiscard]] Result<void> collect(const Json& answer, int depth, std::vector<Reference>& found);

@@ -41,6 +41,8 @@ constexpr Option kProduceOptions[] = {
     {"value-schema", "schema",
      "with --schema-registry: write values with a schema: its id, latest (of TOPIC-value), its text, or a file with it",
      "latest"},
+    tools::repeatable({"import-path", "directory",
+                       "look in this directory for files that a .proto file imports (default: its own); repeatable"}),
     {"value-message", "name", "choose the message of a Protobuf schema (default: the first of the file)"},
     {"key-schema", "schema", "with --schema-registry: write keys with this schema (default: keys are text)"},
     {"key-message", "name", "choose the message of a Protobuf schema for keys (default: the first of the file)"},
@@ -65,7 +67,7 @@ Outcome<std::unique_ptr<tools::RecordEncoder>> make_encoder(const Options& optio
                                                             const Properties& client, const Surroundings& surroundings) {
     const auto place = place_of(options, reader, client);
     if (!place) {
-        for (const char* name : {"value-schema", "key-schema", "value-message", "key-message"}) {
+        for (const char* name : {"value-schema", "key-schema", "value-message", "key-message", "import-path"}) {
             if (options.has(name)) {
                 return tools::usage("--" + std::string(name) + " needs --schema-registry");
             }
@@ -74,7 +76,8 @@ Outcome<std::unique_ptr<tools::RecordEncoder>> make_encoder(const Options& optio
     }
     return SchemaEncoder::open(surroundings, *place, options.value("topic"),
                                {.which = options.value("key-schema"), .message = options.value("key-message")},
-                               {.which = options.value("value-schema"), .message = options.value("value-message")});
+                               {.which = options.value("value-schema"), .message = options.value("value-message")},
+                               options.values("import-path"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "broker/addons/schemas/core/registry_client.h"
+#include "broker/addons/schemas/tools/proto_files.h"
 #include "protocol/try.h"
 
 namespace partita::schemas {
@@ -58,7 +59,30 @@ SchemaKind kind_of(std::string_view text) {
     return is_avro ? SchemaKind::avro : SchemaKind::protobuf;
 }
 
-Outcome<const RegisteredSchema*> choose(Registry& registry, const std::string& subject, const std::string& which) {
+/// Registers the files that a .proto file imports, each under its name as Confluent's serializers do, and then the file.
+Outcome<Result<const RegisteredSchema*>> add_proto_file(Registry& registry, const std::string& subject, const std::string& path,
+                                                        const std::string& text, std::span<const std::string> import_paths) {
+    PARTITA_TRY_ASSIGN(const auto files, read_proto_files(path, text, import_paths));
+    std::vector<SchemaReference> added;
+    const auto references_of = [&](const ProtoFile& file) {
+        std::vector<SchemaReference> references;
+        for (const std::string& import : file.imports) {
+            references.push_back(*std::ranges::find(added, import, &SchemaReference::name));
+        }
+        return references;
+    };
+    for (const ProtoFile& file : std::span(files).first(files.size() - 1)) {
+        const auto version = registry.add_version(file.name, SchemaKind::protobuf, file.text, references_of(file));
+        if (!version) {
+            return failed("cannot register " + file.name + ": " + version.error().message);
+        }
+        added.push_back({.name = file.name, .subject = file.name, .version = *version});
+    }
+    return registry.add(subject, SchemaKind::protobuf, text, references_of(files.back()));
+}
+
+Outcome<const RegisteredSchema*> choose(Registry& registry, const std::string& subject, const std::string& which,
+                                        std::span<const std::string> import_paths) {
     const auto found = [&]() -> Outcome<Result<const RegisteredSchema*>> {
         if (which == "latest") {
             return registry.latest(subject);
@@ -73,6 +97,9 @@ Outcome<const RegisteredSchema*> choose(Registry& registry, const std::string& s
             return registry.add(subject, kind_of(which), which);
         }
         PARTITA_TRY_ASSIGN(const auto text, read_file(which));
+        if (kind_of(text) == SchemaKind::protobuf) {
+            return add_proto_file(registry, subject, which, text, import_paths);
+        }
         return registry.add(subject, kind_of(text), text);
     }();
     PARTITA_TRY(found);
@@ -159,14 +186,15 @@ SchemaEncoder::~SchemaEncoder() = default;
 
 Outcome<std::unique_ptr<SchemaEncoder>> SchemaEncoder::open(const Surroundings& surroundings, const RegistryPlace& place,
                                                             const std::string& topic, const SchemaChoice& key,
-                                                            const SchemaChoice& value) {
+                                                            const SchemaChoice& value,
+                                                            std::span<const std::string> import_paths) {
     auto parts = std::make_unique<Parts>();
     parts->registry = registry_at(surroundings, place);
     for (const auto& [side, choice] : {std::pair(&parts->key, &key), std::pair(&parts->value, &value)}) {
         if (choice->which.empty()) {
             continue;
         }
-        PARTITA_TRY_ASSIGN(const auto schema, choose(*parts->registry, topic + "-" + side->name, choice->which));
+        PARTITA_TRY_ASSIGN(const auto schema, choose(*parts->registry, topic + "-" + side->name, choice->which, import_paths));
         side->schema = schema;
         side->message = choice->message;
     }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "broker/addons/schemas/core/registry_place.h"
@@ -61,10 +62,12 @@ struct SchemaChoice {
 /// Writes records by schemas.
 class SchemaEncoder final : public tools::RecordEncoder {
   public:
-    /// Finds the schemas, and registers those from files. The registry's subjects are TOPIC-key and TOPIC-value.
+    /// Finds the schemas, and registers those from files. The registry's subjects are TOPIC-key and TOPIC-value; files that a
+    /// .proto file imports have their names as subjects, and are looked for in `import_paths` and beside it.
     [[nodiscard]] static tools::Outcome<std::unique_ptr<SchemaEncoder>> open(const tools::Surroundings& surroundings,
                                                                              const RegistryPlace& place, const std::string& topic,
-                                                                             const SchemaChoice& key, const SchemaChoice& value);
+                                                                             const SchemaChoice& key, const SchemaChoice& value,
+                                                                             std::span<const std::string> import_paths = {});
     ~SchemaEncoder() override;
 
     /// Replaces JSON by its encoding in the schemas; null stays null. The error is for people.

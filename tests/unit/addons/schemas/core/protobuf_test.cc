@@ -115,5 +115,22 @@ TEST(Protobuf, AMessageInMessagesWithoutEndIsRefused) {
     EXPECT_EQ(schema.decode(as_bytes(bytes)).error(), "it is not a message of type A");
 }
 
+TEST(Protobuf, ImportsAreNamedInTheirOrder) {
+    const auto imports =
+        ProtobufSchema::imports_of(R"(syntax = "proto3"; import public "b.proto"; import "a/c.proto"; message M {})");
+    EXPECT_EQ(imports, (std::vector<std::string>{"b.proto", "a/c.proto"}));
+    EXPECT_FALSE(ProtobufSchema::imports_of("message"));
+}
+
+TEST(Protobuf, FilesOfEveryCompilerAreKnown) {
+    for (const char* name : {"any", "api", "descriptor", "duration", "empty", "field_mask", "source_context", "struct",
+                             "timestamp", "type", "wrappers"}) {
+        const std::string file = "google/protobuf/" + std::string(name) + ".proto";
+        EXPECT_TRUE(ProtobufSchema::is_known_file(file)) << file;
+        EXPECT_TRUE(ProtobufSchema::parse("syntax = \"proto3\"; import \"" + file + "\"; message M {}")) << file;
+    }
+    EXPECT_FALSE(ProtobufSchema::is_known_file("timestamp.proto"));
+}
+
 }  // namespace
 }  // namespace partita::schemas
