@@ -2,8 +2,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
 
 #include "schedule/clock.h"
+#include "schedule/executor.h"
 
 namespace partita::test {
 
@@ -30,6 +34,24 @@ class AdjustedClock final : public Clock {
 
   private:
     SystemClock system_;
+};
+
+/// Threads whose steps tell their next time by an adjusted clock. After the clock was set forward, a step that rests still rests
+/// for what it said before; the steps after it follow the new time.
+class AdjustedExecutor final : public Executor {
+  public:
+    explicit AdjustedExecutor(const AdjustedClock& clock) : clock_(clock) {}
+
+    [[nodiscard]] std::unique_ptr<Worker> start(std::string_view name, Step step) override {
+        return threads_.start(name, [this, step = std::move(step)] {
+            const Instant next = step();
+            return next == kAtOnce || next == kNever || next == kOver ? next : next + -clock_.shift_ms.load();
+        });
+    }
+
+  private:
+    const AdjustedClock& clock_;
+    ThreadExecutor threads_;
 };
 
 }  // namespace partita::test

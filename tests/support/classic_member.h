@@ -47,10 +47,23 @@ inline std::string assignment_of(const HeldPartitions& held) {
     return std::string(as_text(out.bytes()));
 }
 
+/// A member as its commits name it.
+struct JoinedMember {
+    ErrorCode error = ErrorCode::network_exception;
+    std::string member_id;
+    std::int32_t generation_id = -1;
+};
+
 /// Makes the group's only member over this connection. The member subscribes to the topics, holds these partitions and has a
 /// session of ten minutes; `assignor` is the protocol that it offers. Returns the error that the broker answered, or
 /// `network_exception`. For a broker with `group.initial.rebalance.delay.ms=0`.
 [[nodiscard]] ErrorCode join_alone(WireClient& wire, const std::string& group, const HeldPartitions& held,
                                    const std::string& assignor = "range");
+/// The same, with the new member.
+[[nodiscard]] JoinedMember join_as_member(WireClient& wire, const std::string& group, const HeldPartitions& held,
+                                          const std::string& assignor = "range");
+/// The member's commit of one partition.
+[[nodiscard]] ErrorCode commit_as_member(WireClient& wire, const std::string& group, const JoinedMember& member,
+                                         const std::string& topic, std::int32_t partition, std::int64_t offset);
 
 }  // namespace partita::test

@@ -34,9 +34,12 @@ class InProcessBroker {
         kafka::RequestServer* requests = &kafka::local_handlers();
         /// Replaces the system's clock when set.
         Clock* clock = nullptr;
+        /// Replaces the system's threads when set.
+        Executor* executor = nullptr;
 
         [[nodiscard]] Schedule schedule() const {
-            return clock == nullptr ? real_schedule() : Schedule{*clock, real_schedule().executor};
+            const Schedule real = real_schedule();
+            return {clock == nullptr ? real.clock : *clock, executor == nullptr ? real.executor : *executor};
         }
     };
 
