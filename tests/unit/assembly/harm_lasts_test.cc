@@ -1,4 +1,4 @@
-// Tests that a whole broker tells a key in wrong order to whoever looks a day later: the clock is set forward, not waited for.
+// Tests that a whole broker tells a key in wrong order a day later: the clock is set forward, not waited for.
 
 #include <gtest/gtest.h>
 
