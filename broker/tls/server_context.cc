@@ -98,6 +98,46 @@ Verdict set_cipher_suites(SSL_CTX& context, const std::vector<std::string>& suit
     return {};
 }
 
+/// The least size of a key that Java 17 accepts (jdk.certpath.disabledAlgorithms), in bits.
+constexpr int kRsaBitsMin = 1024;
+constexpr int kCurveBitsMin = 224;
+
+/// Java 17 refuses these signatures and keys in certificates. It takes SHA-1 below authorities that a trust store names.
+int weakness_of(X509& certificate) {
+    int digest = NID_undef;
+    if (X509_get_signature_info(&certificate, &digest, nullptr, nullptr, nullptr) != 1) {
+        return X509_V_ERR_UNSUPPORTED_SIGNATURE_ALGORITHM;
+    }
+    if (digest == NID_md2 || digest == NID_md5) {
+        return X509_V_ERR_CA_MD_TOO_WEAK;
+    }
+    const EVP_PKEY* const key = X509_get0_pubkey(&certificate);
+    if (key == nullptr) {
+        return X509_V_ERR_EE_KEY_TOO_SMALL;
+    }
+    const int kind = EVP_PKEY_get_base_id(key);
+    const bool has_factors = kind == EVP_PKEY_RSA || kind == EVP_PKEY_RSA_PSS || kind == EVP_PKEY_DSA;
+    const int least = has_factors ? kRsaBitsMin : kCurveBitsMin;
+    return EVP_PKEY_get_bits(key) < least ? X509_V_ERR_EE_KEY_TOO_SMALL : X509_V_OK;
+}
+
+/// Judges a client's chain by Java's rules for signatures and keys, which are older than OpenSSL's.
+int verify_client(X509_STORE_CTX* chain, void* /*unused*/) {
+    X509_VERIFY_PARAM_set_auth_level(X509_STORE_CTX_get0_param(chain), 0);
+    if (X509_verify_cert(chain) != 1) {
+        return 0;
+    }
+    // The last one is trusted for what it is.
+    const STACK_OF(X509)* const verified = X509_STORE_CTX_get0_chain(chain);
+    for (int at = 0; at + 1 < sk_X509_num(verified); ++at) {
+        if (const int weakness = weakness_of(*sk_X509_value(verified, at)); weakness != X509_V_OK) {
+            X509_STORE_CTX_set_error(chain, weakness);
+            return 0;
+        }
+    }
+    return 1;
+}
+
 Verdict set_trust(SSL_CTX& context, const KeyMaterial& material, ClientAuth client_auth) {
     if (client_auth == ClientAuth::none) {
         SSL_CTX_set_verify(&context, SSL_VERIFY_NONE, nullptr);
@@ -105,6 +145,7 @@ Verdict set_trust(SSL_CTX& context, const KeyMaterial& material, ClientAuth clie
     }
     const int mode = SSL_VERIFY_PEER | (client_auth == ClientAuth::required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0);
     SSL_CTX_set_verify(&context, mode, nullptr);
+    SSL_CTX_set_cert_verify_callback(&context, verify_client, nullptr);
     if (!material.trusted) {
         if (SSL_CTX_set_default_verify_paths(&context) != 1) {
             return Failure("cannot use the certificates of the machine: " + take_openssl_reason());
@@ -134,11 +175,15 @@ SecurityCallback openssl_security() {
 }
 
 /// Lets the broker show a certificate with an old signature (SHA-1) or a short key, as Java does: the client judges it.
-/// Everything else follows OpenSSL, the certificates of clients too.
-int allow_own_certificates(const SSL* connection, const SSL_CTX* context, int operation, int bits, int nid, void* other,
-                           void* more) {
-    if (operation == SSL_SECOP_EE_KEY || operation == SSL_SECOP_CA_KEY || operation == SSL_SECOP_CA_MD) {
-        return 1;
+/// `verify_client` judges the certificates of clients. Everything else follows OpenSSL.
+int allow_certificates(const SSL* connection, const SSL_CTX* context, int operation, int bits, int nid, void* other, void* more) {
+    switch (operation & ~SSL_SECOP_PEER) {
+        case SSL_SECOP_EE_KEY:
+        case SSL_SECOP_CA_KEY:
+        case SSL_SECOP_CA_MD:
+            return 1;
+        default:
+            break;
     }
     return openssl_security()(connection, context, operation, bits, nid, other, more);
 }
@@ -202,7 +247,7 @@ std::expected<std::shared_ptr<const ServerContext>, std::string> ServerContext::
     }
     SSL_CTX& context = *parts->context;
     if (openssl_security() != nullptr) {
-        SSL_CTX_set_security_callback(&context, allow_own_certificates);
+        SSL_CTX_set_security_callback(&context, allow_certificates);
     }
     SSL_CTX_set_options(&context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |
                                       SSL_OP_ENABLE_KTLS | SSL_OP_IGNORE_UNEXPECTED_EOF);

@@ -66,6 +66,29 @@ KeyEntry signed_by_sha1(const KeyEntry& authority) {
     return entry;
 }
 
+/// An authority, and a client's key of a kind with a certificate that the authority signed by a digest.
+struct SignedClient {
+    KeyEntry authority;
+    KeyEntry client;
+};
+SignedClient signed_client(const EVP_MD* digest, EVP_PKEY* key) {
+    SignedClient made{.authority = self_signed("authority", nullptr), .client = self_signed("client", nullptr)};
+    X509& root = *made.authority.chain.front();
+    // No curve signs by MD5.
+    made.authority.key.reset(EVP_PKEY_Q_keygen(nullptr, nullptr, "RSA", std::size_t{2048}));
+    X509_set_pubkey(&root, made.authority.key.get());
+    X509_EXTENSION* const is_authority = X509V3_EXT_conf_nid(nullptr, nullptr, NID_basic_constraints, "critical,CA:TRUE");
+    X509_add_ext(&root, is_authority, -1);
+    X509_EXTENSION_free(is_authority);
+    X509_sign(&root, made.authority.key.get(), EVP_sha256());
+    X509& certificate = *made.client.chain.front();
+    made.client.key.reset(key);
+    X509_set_pubkey(&certificate, key);
+    X509_set_issuer_name(&certificate, X509_get_subject_name(&root));
+    X509_sign(&certificate, made.authority.key.get(), digest);
+    return made;
+}
+
 std::shared_ptr<const ServerContext> context_with(ServerSettings settings, KeyMaterial material = server_material()) {
     auto made = ServerContext::make(std::move(material), std::move(settings));
     EXPECT_TRUE(made) << (made ? "" : made.error());
@@ -169,6 +192,29 @@ TEST(ServerContext, OldSignatureOfTheBrokerIsForClientsToJudgeAsWithJava) {
         Handshake done(*context, {.version_min = version, .version_max = version});
         EXPECT_EQ(done.result().status, Status::complete) << done.result().reason;
     }
+}
+
+HandshakeStep shown_to_broker(const EVP_MD* digest, EVP_PKEY* key) {
+    SignedClient made = signed_client(digest, key);
+    KeyMaterial material = server_material();
+    material.trusted.emplace();
+    material.trusted->push_back(std::move(made.authority.chain.front()));
+    const auto context = context_with({.client_auth = ClientAuth::required}, std::move(material));
+    // A client of long ago, which does not mind its own certificate.
+    return Handshake(*context, {.key = &made.client, .version_min = TLS1_1_VERSION}).result();
+}
+
+TEST(ServerContext, OldSignaturesAndKeysOfClientsAreJudgedAsByJava17) {
+    const auto curve = [] { return EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"); };
+    const auto rsa = [](std::size_t bits) { return EVP_PKEY_Q_keygen(nullptr, nullptr, "RSA", bits); };
+    const auto old_signature = shown_to_broker(EVP_sha1(), curve());
+    EXPECT_EQ(old_signature.status, Status::complete) << old_signature.reason;
+    const auto short_key = shown_to_broker(EVP_sha256(), rsa(1024));
+    EXPECT_EQ(short_key.status, Status::complete) << short_key.reason;
+    EXPECT_THAT(shown_to_broker(EVP_md5(), curve()).reason,
+                HasSubstr("certificate verify failed: CA signature digest algorithm too weak"));
+    EXPECT_THAT(shown_to_broker(EVP_sha256(), rsa(1023)).reason,
+                HasSubstr("certificate verify failed: EE certificate key too weak"));
 }
 
 TEST(ServerContext, ClientsCertificateSaysWhoItIs) {
