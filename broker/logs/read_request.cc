@@ -238,6 +238,28 @@ void ReadRequest::finish(Turn& turn) {
     if (has_topic_steps_) {
         tell_topics(turn);
     }
+    if (table_ != nullptr && table_.get() != &turn.topics()) {
+        tell_changed_topics(turn);
+    }
+}
+
+void ReadRequest::tell_changed_topics(Turn& turn) const {
+    std::vector<const TopicState*> told;
+    for (std::size_t index = 0; index < memory_.reads.size(); ++index) {
+        const TopicState* const before = memory_.reads[index].topic;
+        if (before == nullptr || memory_.results[index].slice.size == 0) {
+            continue;
+        }
+        const TopicState* const topic = turn.topics().find(before->topic->id);
+        if (topic == nullptr || topic == before || topic->steps == nullptr || std::ranges::find(told, topic) != told.end()) {
+            continue;
+        }
+        told.push_back(topic);
+        topic->steps->each_read([&](ReadStep& step) {
+            step.tell_changed_topic(*this, *topic, turn);
+            return true;
+        });
+    }
 }
 
 void ReadRequest::tell_topics(Turn& turn) const {

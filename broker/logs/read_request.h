@@ -191,6 +191,8 @@ class ReadRequest : public WaitingFetch {
     [[nodiscard]] std::uint32_t passed() const;
     /// Calls `tell_topic` of the steps of each topic with records in the answer.
     void tell_topics(Turn& turn) const;
+    /// Calls `tell_changed_topic` of the steps of each topic that changed while the request waited.
+    void tell_changed_topics(Turn& turn) const;
 
     Reader& reader_;
     Client client_;

@@ -32,6 +32,9 @@ class ReadStep {
     virtual void tell(const ReadRequest&, Turn&) {}
     /// The answer has been made, and has records of the topic. Only steps of this topic are called, once for each answer.
     virtual void tell_topic(const ReadRequest&, const TopicState&, Turn&) {}
+    /// The same for a topic whose state changed while the request waited: it may have got this step meanwhile, and the other
+    /// calls about the topic may be missing. `TopicState` is the new state.
+    virtual void tell_changed_topic(const ReadRequest&, const TopicState&, Turn&) {}
 };
 
 /// The points at which a step is called.

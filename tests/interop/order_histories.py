@@ -6,7 +6,6 @@ the application received. `test_order_histories.py` plays some; by hand, with mo
 A history is one topic with several groups at once, and follows from its seed."""
 
 import concurrent.futures
-import contextlib
 import dataclasses
 import random
 import threading
@@ -106,6 +105,8 @@ class Application:
         #: How many of them came before the growth.
         self.before = 0
         self.distinct = set()
+        #: Received, and its offset was refused: the partition had another owner by then, who is given the record again.
+        self.unstored = set()
         self.replacements = list(plan.replacements)
 
     def note(self, messages):
@@ -117,10 +118,13 @@ class Application:
 
     def store(self, consumer, messages):
         """Offsets of partitions that were revoked since are refused, and belong to the next owner."""
-        with contextlib.suppress(confluent_kafka.KafkaException):
-            ends = {message.partition(): message.offset() + 1 for message in messages}
-            consumer.store_offsets(offsets=[confluent_kafka.TopicPartition(self.topic, partition, offset)
-                                            for partition, offset in ends.items()])
+        ends = {message.partition(): message.offset() + 1 for message in messages}
+        for partition, offset in ends.items():
+            try:
+                consumer.store_offsets(offsets=[confluent_kafka.TopicPartition(self.topic, partition, offset)])
+            except confluent_kafka.KafkaException:
+                with self.lock:
+                    self.unstored.update(int(message.value()) for message in messages if message.partition() == partition)
 
     def outsider(self, count, deadline):
         """Reads everything, in no group, from the beginning of all partitions."""
@@ -189,11 +193,13 @@ class Verdict:
     open: set
     perhaps: int
     is_exact: bool
+    #: Keys with a record that the application received and could not store: for the broker it was not taken.
+    unstored: set
 
     @property
     def invented(self):
         """Told as certain, and not suffered."""
-        return self.told - self.open - self.suffered
+        return self.told - self.open - self.suffered - self.unstored
 
     @property
     def missed(self):
@@ -222,7 +228,8 @@ def verdict_on(broker, topic, application, writer, at_work):
     return Verdict(plan=plan, suffered=writer.wrong_keys(received), told={key["key"] for key in listed},
                    open={key["key"] for key in listed if key["is_in_two_members"]},
                    perhaps=numbers.get("overlapping_keys", 0) + numbers.get("given_back_keys", 0),
-                   is_exact=bool(numbers.get("is_exact", 1)))
+                   is_exact=bool(numbers.get("is_exact", 1)),
+                   unstored={writer.key_of(number) for number in application.unstored})
 
 
 def judge(broker, topic, application, writer, at_work):

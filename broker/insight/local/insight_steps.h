@@ -40,6 +40,7 @@ class ReaderReportStep final : public logs::ReadStep {
 
     void on_found(logs::ReadRequest& request, const logs::Read& read, logs::Turn& turn) override;
     void tell_topic(const logs::ReadRequest& request, const logs::TopicState& topic, logs::Turn& turn) override;
+    void tell_changed_topic(const logs::ReadRequest& request, const logs::TopicState& topic, logs::Turn& turn) override;
 
   private:
     RequestNotes& notes_;

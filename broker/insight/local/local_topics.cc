@@ -40,8 +40,10 @@ GrownTopic grown_topic(const catalog::Topic& topic, std::vector<std::pair<std::s
     for (std::size_t index = 0; index < topic.expansions.size(); ++index) {
         if (const auto& at_cut = topic.expansions[index]->circumstances) {
             std::set<std::string> at_work;
+            const std::int32_t old_count = topic.expansions[index]->old_partition_count;
             for (const catalog::GroupAtCut& group : at_cut->groups) {
-                if (group.members > 0) {
+                const bool had_committed_all = group.lag == 0 && group.committed_partitions == old_count;
+                if (group.members > 0 && !had_committed_all) {
                     at_work.insert(group.group_id);
                 }
             }

@@ -11,7 +11,7 @@ void DeliveryOrder::hand_out(const HandOut& handed, const KeyCuts& cuts) {
     ++events_;
     const auto [last, is_first] = last_.try_emplace(handed.partition, Last{.begin = handed.from});
     if (is_first) {
-        reach(handed.partition, handed.from);
+        reach(handed.partition, handed.from, handed.reader);
     } else if (passed_.at(handed.partition).contains(handed.from)) {
         if (were_dropped(handed)) {
             drop(handed.partition, handed.from, cuts);
@@ -134,10 +134,22 @@ void DeliveryOrder::drop(PartitionIndex partition, Offset from, const KeyCuts& c
     }
 }
 
-void DeliveryOrder::reach(PartitionIndex partition, Offset offset) {
+bool DeliveryOrder::may_be_with_another(const Key& key, std::optional<std::uint64_t> reader) const {
+    if (reader) {
+        return !are_one(*reader, key.later_reader);
+    }
+    return std::ranges::any_of(last_, [&](const auto& entry) { return !are_one(entry.second.reader, key.later_reader); });
+}
+
+void DeliveryOrder::reach(PartitionIndex partition, Offset offset) { reach(partition, offset, std::nullopt); }
+
+void DeliveryOrder::reach(PartitionIndex partition, Offset offset, std::optional<std::uint64_t> reader) {
     auto place = waiting_.lower_bound({partition, Offset{0}, 0});
     while (place != waiting_.end() && place->partition == partition && place->offset < offset) {
         const auto key = keys_.find(place->cut);
+        if (key->second.may_be_unfinished && may_be_with_another(key->second, reader)) {
+            overlapping_.emplace(place->cut, key->second.cut);
+        }
         later_.erase({key->second.cut.to, key->second.cut.later, place->cut});
         keys_.erase(key);
         place = waiting_.erase(place);
@@ -185,7 +197,8 @@ void DeliveryOrder::hand_out_later(const HandOut& handed, const KeyCuts& cuts) {
                                   .later_reader = handed.reader,
                                   .later_answer = handed.answer,
                                   .later_time = handed.time,
-                                  .earlier = std::nullopt});
+                                  .earlier = std::nullopt,
+                                  .may_be_unfinished = was_at_work_ && is_unfinished(cut.from, cut.earlier)});
         later_.insert({cut.to, cut.later, *index});
         waiting_.insert({cut.from, cut.earlier, *index});
     }
@@ -197,8 +210,7 @@ bool DeliveryOrder::overlaps(const HandOut& handed, const KeyCut& cut) const {
         (cut.earlier < earlier->second.begin && !was_at_work_)) {
         return false;
     }
-    const auto committed = committed_.find(cut.from);
-    return committed == committed_.end() || committed->second.offset <= cut.earlier;
+    return is_unfinished(cut.from, cut.earlier);
 }
 
 void DeliveryOrder::hand_out_again(const HandOut& handed, Key& key) {

@@ -115,6 +115,8 @@ class DeliveryOrder {
     /// `time`: kNoTimestamp if it is not known.
     void commit(PartitionIndex partition, Offset offset, TimestampMs time = kNoTimestamp);
     /// The group had been handed everything before `offset`, before the watch began or by a way that the caller does not see.
+    /// If it was at work, a record before `offset` may have been unfinished with one member when another one was handed the key's
+    /// later record: then the key overlaps.
     void reach(PartitionIndex partition, Offset offset);
     /// Records of the partition before `offset` no longer exist: keys with their earlier record there do not count any more.
     void forget_before(PartitionIndex partition, Offset offset);
@@ -155,6 +157,8 @@ class DeliveryOrder {
         std::optional<HandOut> earlier;
         /// The group has committed a position behind the later record.
         bool is_committed = false;
+        /// The group was at work and had committed no position behind the earlier record when the later one was handed out.
+        bool may_be_unfinished = false;
         /// The later record was with another reader, and unfinished, when the earlier one was handed out.
         bool is_in_two_members = false;
         /// The later record was handed out again, after the earlier one, without a commit.
@@ -197,6 +201,15 @@ class DeliveryOrder {
     /// Notes the keys in the right order whose older record is handed out again.
     void note_given_again(const HandOut& handed, const KeyCuts& cuts);
     void hand_out_earlier(const HandOut& handed, Offset from, Offset to);
+    /// The same, and `reader` has the partition; null if that is not known.
+    void reach(PartitionIndex partition, Offset offset, std::optional<std::uint64_t> reader);
+    /// True if the group has no commit behind the record.
+    [[nodiscard]] bool is_unfinished(PartitionIndex partition, Offset offset) const {
+        const auto committed = committed_.find(partition);
+        return committed == committed_.end() || committed->second.offset <= offset;
+    }
+    /// True if another reader than the one with the later record has, or may have, the partition of the earlier one.
+    [[nodiscard]] bool may_be_with_another(const Key& key, std::optional<std::uint64_t> reader) const;
     /// True if the earlier record of the cut is, or may be, with another reader.
     [[nodiscard]] bool overlaps(const HandOut& handed, const KeyCut& cut) const;
     void hand_out_later(const HandOut& handed, const KeyCuts& cuts);

@@ -88,7 +88,7 @@ struct EarlierExpansion {
     TimestampMs time = kNoTimestamp;
     /// By old partition; missing entries are 0.
     std::vector<Offset> log_end_offsets;
-    /// The groups that had members then; null if that is not known, or does not matter.
+    /// The groups that had members then, and records to read or to commit; null if that is not known, or does not matter.
     std::shared_ptr<const std::set<std::string>> groups_at_work = {};
 };
 

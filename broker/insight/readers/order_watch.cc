@@ -443,6 +443,10 @@ bool OrderWatch::was_done(const Growth& growth, const std::string& group, const 
     if (const auto known = positions_.find(group); known != positions_.end()) {
         return has_passed_all(growth, known->second);
     }
+    // It may have committed all of it since the growth, and taken some of it in wrong order before that.
+    if (growth.has_at_work(group)) {
+        return false;
+    }
     // The facts are newer than the deliveries that wait: these show whether the group has just read it all.
     return group_facts != nullptr && !growth.may_any_group_read && !growth.reading_groups.contains(group) &&
            has_passed_all(growth, positions_in(*group_facts, growth.cut.old_count));

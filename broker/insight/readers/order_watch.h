@@ -172,7 +172,7 @@ class OrderWatch {
         /// When the group was last handed a record from before the growth.
         TimestampMs last_before = kNoTimestamp;
         bool is_through = false;
-        /// It had members when the topic grew.
+        /// It had members when the topic grew, and records to read or to commit.
         bool was_at_work = false;
     };
     struct Scan {
@@ -182,7 +182,7 @@ class OrderWatch {
     };
     struct Growth {
         GrowthCut cut;
-        /// Groups that had members then; null if that is not known.
+        /// Groups that had members then, and records to read or to commit; null if that is not known.
         std::shared_ptr<const std::set<std::string>> groups_at_work;
         /// Those of them that were deleted since: later groups of their names were not at work.
         std::set<std::string, std::less<>> deleted_at_work;

@@ -26,6 +26,23 @@ void ReaderReports::on_list_offsets(const TopicId& topic, const ClientIdentity& 
     notes_.leave({.topic = topic, .what = ReaderNote::OffsetsListed{client, partition, timestamp, answered}, .name = {}});
 }
 
+void ReaderReports::on_late_answer(std::span<DeliveryNote> deliveries) {
+    for (const DeliveryNote& note : deliveries) {
+        const Delivery& delivery = note.delivery;
+        if (const auto client = clients_.find(delivery.connection)) {
+            clients_.want_process(delivery.connection);
+            notes_.leave({.topic = note.topic,
+                          .what = ReaderNote::Fetched{delivery.connection,
+                                                      {client->client_id, client->address},
+                                                      delivery.partition,
+                                                      delivery.from,
+                                                      delivery.time},
+                          .name = {}});
+        }
+    }
+    notes_.leave_answer(deliveries);
+}
+
 void ReaderReports::on_fetch(std::uint32_t reactor, const TopicId& topic, std::string_view client_id, std::string_view address,
                              ConnectionId connection, PartitionIndex partition, Offset from, TimestampMs now) {
     std::unique_ptr<FetchNews>& memory = memories_[reactor];

@@ -355,11 +355,8 @@ StepOutcome Expansions::Steps::lock_catalog() {
 }
 
 void Expansions::Steps::watch_readers(const GrowingTopic& topic) {
-    // The topic may have been deleted since.
-    if (const auto state = expansions_.facts_.cluster.parts().topics.table()->share(topic.before->id)) {
-        const AlignedJoins& joins = attempt_.judged_.find(topic.before->name)->second.joins;
-        expansions_.readers_.topic_grew(insight::grown_topic(*state->topic, joins, true));
-    }
+    const AlignedJoins& joins = attempt_.judged_.find(topic.before->name)->second.joins;
+    expansions_.readers_.topic_grew(insight::grown_topic(*section_->claimed(topic.before->id).topic, joins, true));
 }
 
 std::vector<insight::UnreadAtGrowth> Expansions::Steps::unread_at(const GrowingTopic& topic) const {

@@ -37,9 +37,9 @@ std::vector<ExpansionStep> steps_of(std::span<const GrowingTopic> topics) {
     steps.push_back({Kind::claim_partitions});
     steps.push_back({Kind::write_catalog});
     for_each_topic(Kind::open_fence, is_fenced);
+    for_each_topic(Kind::watch_readers, always);
     steps.push_back({Kind::publish});
     steps.push_back({Kind::unlock_catalog});
-    for_each_topic(Kind::watch_readers, always);
     for_each_topic(Kind::tell, always);
     return steps;
 }

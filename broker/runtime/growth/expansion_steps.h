@@ -48,11 +48,11 @@ struct ExpansionStep {
         write_catalog,
         /// Mode fenced: opens the fence before clients see the new partitions.
         open_fence,
+        /// Watches the readers of the topic from now on: before the first of them can be given a record of a new partition.
+        watch_readers,
         /// Shows the new partitions to all clients.
         publish,
         unlock_catalog,
-        /// Watches the readers of the topic from now on.
-        watch_readers,
         /// Writes one line into the broker's log. It says what share of the keys moves, or that the topic has no keys.
         tell,
     };

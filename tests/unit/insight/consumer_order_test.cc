@@ -114,6 +114,26 @@ TEST_F(GroupAtWorkTest, ACommitSinceTheGrowthTellsWhereItWas) {
     expect_certainty_from(7);
 }
 
+/// A first look so late that the group has committed everything by then.
+class LateLookTest : public ConsumerOrderTest {
+  protected:
+    explicit LateLookTest(std::set<std::string> at_work = {"billing"}) : ConsumerOrderTest(std::move(at_work)) {
+        billing().committed = {Offset{kOldRecords}, Offset{kOtherRecords}, kNoOffset, kNoOffset};
+    }
+};
+
+/// Two members: one was given the old partitions before the growth, the other one is given the new ones.
+TEST_F(LateLookTest, AGroupThatWasAtWorkIsJudgedThoughItHasCommittedEverythingSince) {
+    billing().members.push_back({"billing-app", "/10.0.0.1", {{2}, {3}}, "billing-2"});
+    deliver({2}, 0, end(2));
+    deliver({3}, 0, end(3));
+    deliver(kOld, kOldRecords, end(0), {3});
+    const auto told = wrong_order();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(number(*told, "keys"), 0);
+    EXPECT_GT(number(*told, "overlapping_keys"), 0) << "only the members know which record they took first";
+}
+
 // Three members come and go, and no two of them can be told from each other for each connection. But there are no more
 // connections than members.
 TEST_F(ConsumerOrderTest, ConnectionsOfMembersThatCameAndWentAreTheGroups) {

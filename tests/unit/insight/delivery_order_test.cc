@@ -244,6 +244,37 @@ TEST_F(DeliveryOrderTest, RecordFromBeforeTheWatchMayStillBeWithAnotherMemberOfA
     }
 }
 
+TEST_F(DeliveryOrderTest, RecordFromBeforeTheWatchOverlapsIfAnotherMemberIsGivenTheNewerOneFirst) {
+    struct Case {
+        std::int64_t committed;
+        std::uint64_t old_reader;
+        std::int64_t overlapping;
+    };
+    for (const Case& each : {Case{5, 1, 1}, Case{10, 1, 0}, Case{5, 2, 0}}) {
+        order_ = {};
+        order_.begin_at_work(std::vector<Offset>{Offset{each.committed}});
+        hand_out(kNew, 0, 1, 2);
+        hand_out(kOld, 10, 12, each.old_reader);
+        EXPECT_EQ(order_.counts(), (DeliveryOrder::Counts{.overlapping = each.overlapping})) << each.committed;
+    }
+    order_ = {};
+    hand_out(kNew, 0, 1, 2);
+    hand_out(kOld, 10, 12);
+    EXPECT_EQ(order_.counts(), DeliveryOrder::Counts{}) << "a group that was away has finished what lies before";
+}
+
+TEST_F(DeliveryOrderTest, PositionThatWasReachedUnseenOverlapsOnlyIfTheGroupHasSeveralReaders) {
+    order_.begin_at_work({});
+    hand_out(kNew, 0, 1, 2);
+    DeliveryOrder several = order_;
+    order_.reach(kOld, Offset{10});
+    EXPECT_EQ(order_.counts(), DeliveryOrder::Counts{});
+    std::swap(order_, several);
+    hand_out({9}, 0, 1, 1);
+    order_.reach(kOld, Offset{10});
+    EXPECT_EQ(order_.counts(), (DeliveryOrder::Counts{.overlapping = 1}));
+}
+
 TEST_F(DeliveryOrderTest, RecordThatIsFinishedWhenTheNewerOneComesDoesNotOverlap) {
     hand_out(kOld, 0, 10);
     order_.commit(kOld, Offset{10});

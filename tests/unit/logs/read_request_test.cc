@@ -230,6 +230,32 @@ TEST_F(ReadRequestTest, AClientThatHasToWaitForAnotherReasonGetsNothing) {
     EXPECT_TRUE(told_.at(0).is_nothing);
 }
 
+TEST_F(ReadRequestTest, AStepThatATopicGotDuringTheWaitIsToldOfTheAnswer) {
+    struct Teller final : ReadStep {
+        void on_found(ReadRequest&, const Read&, Turn&) override { ++found; }
+        void tell_topic(const ReadRequest&, const TopicState&, Turn&) override { ++told; }
+        void tell_changed_topic(const ReadRequest& request, const TopicState& topic, Turn&) override {
+            changed.push_back(topic.topic->name);
+            bytes += request.results()[0].slice.size;
+        }
+        int found = 0;
+        int told = 0;
+        std::vector<std::string> changed;
+        std::uint32_t bytes = 0;
+    };
+    const auto teller = std::make_shared<Teller>();
+    park(request());
+    auto steps = std::make_shared<TopicSteps>();
+    steps->reads.push_back(teller);
+    world_.publish(steps);
+    append(0);
+    world_.end_turn();
+    ASSERT_EQ(told_.size(), 1U);
+    EXPECT_EQ(teller->found + teller->told, 0);
+    EXPECT_THAT(teller->changed, ElementsAre("t"));
+    EXPECT_EQ(teller->bytes, size_);
+}
+
 TEST_F(ReadRequestTest, AStepOfATopicJudgesItsReads) {
     auto steps = std::make_shared<TopicSteps>();
     auto step = std::make_shared<HoldingStep>();

@@ -49,14 +49,14 @@ class Recorder final : public ExpansionActions {
 TEST(ExpansionSteps, OfModeFaithfulAreTheCatalogsAlone) {
     const std::vector<GrowingTopic> topics{topic_in("faithful")};
     EXPECT_THAT(kinds(steps_of(topics)), ElementsAre(Kind::lock_catalog, Kind::claim_partitions, Kind::write_catalog,
-                                                     Kind::publish, Kind::unlock_catalog, Kind::watch_readers, Kind::tell));
+                                                     Kind::watch_readers, Kind::publish, Kind::unlock_catalog, Kind::tell));
 }
 
 TEST(ExpansionSteps, OfModeFencedSeedBeforeTheCatalogIsWrittenAndFenceBeforeItIsSeen) {
     const std::vector<GrowingTopic> topics{topic_in("fenced", {"a", "b"})};
     EXPECT_THAT(kinds(steps_of(topics)), ElementsAre(Kind::seed, Kind::sync_seeds, Kind::look_for_new_readers, Kind::lock_catalog,
-                                                     Kind::claim_partitions, Kind::write_catalog, Kind::open_fence, Kind::publish,
-                                                     Kind::unlock_catalog, Kind::watch_readers, Kind::tell));
+                                                     Kind::claim_partitions, Kind::write_catalog, Kind::open_fence,
+                                                     Kind::watch_readers, Kind::publish, Kind::unlock_catalog, Kind::tell));
 }
 
 TEST(ExpansionSteps, OfSeveralTopicsAreWrittenAtOnce) {
