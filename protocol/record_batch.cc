@@ -7,6 +7,7 @@
 #include "protocol/assert.h"
 #include "protocol/big_endian.h"
 #include "protocol/crc32c.h"
+#include "protocol/legacy_records.h"
 #include "protocol/try.h"
 #include "protocol/wrapping.h"
 
@@ -210,13 +211,34 @@ std::expected<Batch, BatchError> parse_batch(Bytes bytes) {
     return Batch{header, bytes.first(header.size_bytes())};
 }
 
-bool check_crc(const Batch& batch) { return crc32c(batch.bytes.subspan(kBatchCrcCoverageStart)) == batch.header.crc; }
+std::expected<BatchHeader, BatchError> parse_log_header(Bytes bytes) {
+    auto header = parse_batch_header(bytes);
+    if (header || header.error() != BatchError::old_magic) [[likely]] {
+        return header;
+    }
+    return parse_legacy_header(bytes);
+}
+
+std::expected<Batch, BatchError> parse_log_batch(Bytes bytes) {
+    PARTITA_TRY_ASSIGN(const auto header, parse_log_header(bytes));
+    if (bytes.size() < header.size_bytes()) {
+        return std::unexpected(BatchError::truncated);
+    }
+    return Batch{header, bytes.first(header.size_bytes())};
+}
+
+bool check_crc(const Batch& batch) {
+    if (!batch.header.is_current_format()) [[unlikely]] {
+        return check_legacy_crc(batch.bytes);
+    }
+    return crc32c(batch.bytes.subspan(kBatchCrcCoverageStart)) == batch.header.crc;
+}
 
 bool BatchCursor::next() {
     if (error_) {
         return false;
     }
-    const auto parsed = parse_batch(bytes_.subspan(position_));
+    const auto parsed = parse_log_batch(bytes_.subspan(position_));
     if (!parsed) {
         if (parsed.error() != BatchError::truncated) {
             error_ = parsed.error();
@@ -269,6 +291,11 @@ RecordReader::RecordReader(const Batch& batch, RecordReaderOptions options)
       max_timestamp_(batch.header.max_timestamp),
       timestamp_type_(batch.header.attributes.timestamp_type()),
       deltas_(options.offset_deltas) {
+    if (!batch.header.is_current_format()) [[unlikely]] {
+        legacy_ = std::make_unique<LegacyRecordReader>(batch, options);
+        records_left_ = 0;
+        return;
+    }
     const Bytes payload = batch.payload();
     cursor_ = payload.data();
     end_ = payload.data() + payload.size();
@@ -327,7 +354,10 @@ bool RecordReader::refill() {
     return !at_end_of_stream_;
 }
 
-std::expected<bool, BatchError> RecordReader::finish() {
+std::expected<bool, BatchError> RecordReader::finish(RecordView& record) {
+    if (legacy_) {
+        return legacy_->next(record);
+    }
     if (cursor_ == end_) {
         // The expected result is that no more bytes follow. A failure is in `error_`.
         (void)refill();
@@ -346,7 +376,7 @@ std::expected<bool, BatchError> RecordReader::next(RecordView& record) {
         return std::unexpected(*error_);
     }
     if (records_left_ == 0) [[unlikely]] {
-        return finish();
+        return finish(record);
     }
 
     std::int32_t length;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <type_traits>
@@ -38,7 +39,7 @@ inline constexpr std::int8_t kCurrentMagic = 2;
 enum class [[nodiscard]] BatchError : std::uint8_t {
     truncated,         ///< The bytes end before the batch does (a torn tail, or a short request).
     length_too_small,  ///< Negative, or less than the fixed fields need.
-    old_magic,         ///< Format 0 or 1, no longer accepted since Kafka 4.0.
+    old_magic,         ///< Format 0 or 1: logs may hold them, but since Kafka 4.0 producers may not send them.
     unknown_magic,     ///< Neither 0, 1 nor 2.
     crc_mismatch,
     unknown_codec,           ///< Codec number 5, 6 or 7.
@@ -77,7 +78,8 @@ struct BatchAttributes {
     friend bool operator==(BatchAttributes, BatchAttributes) = default;
 };
 
-/// The fixed fields of a batch, by value; it borrows nothing.
+/// The fixed fields of a batch, by value; it borrows nothing. An entry of format 0 or 1 (legacy_records.h) has one, too, as a
+/// batch without producer and epoch: `base_offset` is then the offset of its last record.
 struct BatchHeader {
     Offset base_offset{};
     std::int32_t batch_length = 0;
@@ -93,11 +95,18 @@ struct BatchHeader {
     Sequence base_sequence{-1};
     std::int32_t record_count = 0;
 
-    /// The size of the whole batch with its first 12 bytes. At least `kBatchHeaderBytes` for a parsed header.
+    /// The size of the whole batch with its first 12 bytes. For a parsed header of format 2 at least `kBatchHeaderBytes`.
     [[nodiscard]] std::size_t size_bytes() const { return kBatchPrefixBytes + static_cast<std::size_t>(batch_length); }
     [[nodiscard]] Offset last_offset() const;
     /// The offset behind the batch, also when compaction has removed its last records.
     [[nodiscard]] Offset next_offset() const;
+    /// False for the formats 0 and 1.
+    [[nodiscard]] bool is_current_format() const { return magic == kCurrentMagic; }
+    /// False for a compressed entry of format 0 or 1. Its header says neither where its first record lies nor how many it has, so
+    /// `base_offset` and `record_count` describe only the last record.
+    [[nodiscard]] bool knows_first_offset() const {
+        return is_current_format() || (attributes.bits & BatchAttributes::kCodecMask) == 0;
+    }
     [[nodiscard]] bool has_producer_id() const { return producer_id.value > kNoProducerId.value; }
     /// Sequence of the last record; wraps from 2^31-1 to 0. -1 without a sequence.
     [[nodiscard]] Sequence last_sequence() const;
@@ -114,7 +123,7 @@ struct Batch {
     BatchHeader header;
     Bytes bytes;  ///< Exactly `header.size_bytes()`.
 
-    /// The bytes behind the fixed fields: records, compressed or not.
+    /// The bytes behind the fixed fields: records, compressed or not. Only for format 2.
     [[nodiscard]] Bytes payload() const { return bytes.subspan(kBatchHeaderBytes); }
 };
 
@@ -122,10 +131,16 @@ struct Batch {
 /// incomplete.
 [[nodiscard]] std::expected<Batch, BatchError> parse_batch(Bytes bytes);
 
-/// True if the stored checksum is correct. Costs a pass over the bytes.
+/// As `parse_batch_header`, for the bytes of a log: also takes entries of the formats 0 and 1, which may be shorter than
+/// `kBatchHeaderBytes`. Errors: the same without old_magic.
+[[nodiscard]] std::expected<BatchHeader, BatchError> parse_log_header(Bytes bytes);
+/// As `parse_batch`, for the bytes of a log.
+[[nodiscard]] std::expected<Batch, BatchError> parse_log_batch(Bytes bytes);
+
+/// True if the stored checksum of a whole batch, of any format, is correct. Costs a pass over the bytes.
 [[nodiscard]] bool check_crc(const Batch& batch);
 
-/// Walks over consecutive batches in a range of a log or of a reply.
+/// Walks over consecutive batches, of any format, in a range of a log or of a reply.
 ///
 ///     BatchCursor cursor(bytes);
 ///     while (cursor.next()) use(cursor.batch());
@@ -189,8 +204,8 @@ class RecordHeaderRange {
 /// One record. Borrows from the batch (uncompressed) or from its reader (compressed, valid until the
 /// reader's next step).
 struct RecordView {
-    std::int8_t attributes = 0;  ///< No bits are defined in format 2.
-    std::int32_t offset_delta = 0;
+    std::int8_t attributes = 0;     ///< No bits are defined in format 2.
+    std::int32_t offset_delta = 0;  ///< Only in format 2.
     Offset offset{};
     /// The record's time. With LogAppendTime it is the batch's time, whatever the record itself says.
     TimestampMs timestamp{};
@@ -215,10 +230,13 @@ struct RecordReaderOptions {
     std::size_t decompressed_limit_bytes = 0;
 };
 
-/// Reads the records of a batch in order and checks their form: lengths within the batch, headers within their record, offset
-/// deltas as required. There must be exactly as many records as declared, and no bytes behind the last one. Uncompressed records
-/// are views into the batch. Others come through a streaming decompressor with a limit, which needs memory for about the largest
-/// record. Does not verify the checksum. Allocates nothing per record.
+class LegacyRecordReader;
+
+/// Reads the records of a batch, of any format, in order and checks their form: lengths within the batch, headers within their
+/// record, offset deltas as required. There must be exactly as many records as declared, and no bytes behind the last one.
+/// Uncompressed records are views into the batch. Others come through a streaming decompressor with a limit, which needs memory
+/// for about the largest record. Does not verify the checksum. Allocates nothing per record. For the formats 0 and 1 see
+/// LegacyRecordReader.
 class RecordReader {
   public:
     /// The batch's bytes must outlive the reader.
@@ -235,7 +253,8 @@ class RecordReader {
     [[nodiscard]] std::expected<bool, BatchError> next(RecordView& record);
 
   private:
-    [[nodiscard]] std::expected<bool, BatchError> finish();
+    /// The step behind the last record of format 2. Records of other formats all take it.
+    [[nodiscard]] std::expected<bool, BatchError> finish(RecordView& record);
     [[nodiscard]] std::unexpected<BatchError> fail(BatchError error);
     [[nodiscard]] bool refill();
 
@@ -250,6 +269,9 @@ class RecordReader {
     TimestampType timestamp_type_ = TimestampType::create_time;
     OffsetDeltas deltas_ = OffsetDeltas::ascending;
     std::optional<BatchError> error_;
+
+    /// Only for the formats 0 and 1.
+    std::unique_ptr<LegacyRecordReader> legacy_;
 
     // Only for compressed batches.
     bool at_end_of_stream_ = true;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "broker/client/legacy_records.h"
 #include "protocol/messages/01_fetch.h"
 #include "protocol/record_batch_builder.h"
 #include "protocol/try.h"
@@ -180,8 +179,6 @@ struct Fetcher::Handing {
     const Taker& take;
     bool wants_more = true;
     std::int64_t count = 0;
-    std::vector<std::byte> unpacked;
-    std::vector<LegacyRecord> legacy;
 
     void hand_on(const FetchedRecord& record) {
         if (record.offset < position.offset) {
@@ -193,7 +190,6 @@ struct Fetcher::Handing {
         position.leader_epoch = record.leader_epoch;
     }
     [[nodiscard]] std::expected<void, BatchError> hand_on(const Batch& batch, Aborted& aborted);
-    [[nodiscard]] std::expected<void, BatchError> hand_on(const LegacyEntry& entry);
 };
 
 std::expected<void, BatchError> Fetcher::Handing::hand_on(const Batch& batch, Aborted& aborted) {
@@ -225,36 +221,13 @@ std::expected<void, BatchError> Fetcher::Handing::hand_on(const Batch& batch, Ab
     return {};
 }
 
-std::expected<void, BatchError> Fetcher::Handing::hand_on(const LegacyEntry& entry) {
-    PARTITA_TRY(read_legacy_entry(entry, unpacked, legacy));
-    for (const LegacyRecord& record : legacy) {
-        if (!wants_more) {
-            return {};
-        }
-        hand_on({.topic = partition.topic,
-                 .partition = partition.partition,
-                 .offset = record.offset,
-                 .timestamp_ms = record.timestamp_ms,
-                 .timestamp_type = record.timestamp_type,
-                 .key = record.key,
-                 .value = record.value,
-                 .headers = {}});
-    }
-    return {};
-}
-
 Result<std::int64_t> Fetcher::hand_on(const TopicPartition& partition, Bytes records,
                                       const std::vector<std::pair<std::int64_t, std::int64_t>>& aborted_transactions,
                                       const Taker& take, bool& wants_more) {
     Aborted aborted(aborted_transactions);
-    Handing handing{.partition = partition, .position = positions_.at(partition), .take = take, .unpacked = {}, .legacy = {}};
+    Handing handing{.partition = partition, .position = positions_.at(partition), .take = take};
     const auto hand_on_next = [&]() -> std::expected<std::size_t, BatchError> {
-        if (is_legacy_entry(records)) {
-            const auto entry = parse_legacy_entry(records);
-            const auto done = entry ? handing.hand_on(*entry) : std::unexpected(entry.error());
-            return done ? std::expected<std::size_t, BatchError>(entry->bytes.size()) : std::unexpected(done.error());
-        }
-        const auto batch = parse_batch(records);
+        const auto batch = parse_log_batch(records);
         const auto done = batch ? handing.hand_on(*batch, aborted) : std::unexpected(batch.error());
         return done ? std::expected<std::size_t, BatchError>(batch->bytes.size()) : std::unexpected(done.error());
     };
