@@ -17,6 +17,7 @@
 #include <cstring>
 #include <utility>
 
+#include "protocol/assert.h"
 #include "protocol/try.h"
 #include "storage/mapped_window.h"
 
@@ -31,6 +32,8 @@ constexpr std::size_t kMaximumWriteBytes = 256 * 1024;
 constexpr std::uint64_t kReadAheadBytes = 128 * 1024;
 /// The most pieces in one pwritev (IOV_MAX on Linux).
 constexpr std::size_t kMaximumPieces = 1024;
+constexpr std::int64_t kMsPerSecond = 1'000;
+constexpr std::int64_t kNsPerMs = 1'000'000;
 
 std::unexpected<StorageError> failed(std::string operation, const std::string& path) {
     return std::unexpected(io_error(std::move(operation), path, errno));
@@ -379,6 +382,24 @@ StorageResult<std::uint64_t> PosixFileSystem::file_size(const std::string& path)
         return failed("stat", path);
     }
     return static_cast<std::uint64_t>(status.st_size);
+}
+
+StorageResult<TimestampMs> PosixFileSystem::modified(const std::string& path) {
+    struct stat status{};
+    if (::stat(path.c_str(), &status) != 0) {
+        return failed("stat", path);
+    }
+    return TimestampMs{status.st_mtim.tv_sec * kMsPerSecond + status.st_mtim.tv_nsec / kNsPerMs};
+}
+
+StorageResult<void> PosixFileSystem::set_modified(const std::string& path, TimestampMs time) {
+    PARTITA_ASSERT(time >= TimestampMs{0}, "files are newer than 1970");
+    const timespec modified{.tv_sec = time.value / kMsPerSecond, .tv_nsec = time.value % kMsPerSecond * kNsPerMs};
+    const timespec times[] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, modified};
+    if (::utimensat(AT_FDCWD, path.c_str(), times, 0) != 0) {
+        return failed("set the time of", path);
+    }
+    return {};
 }
 
 StorageResult<std::unique_ptr<FileLock>> PosixFileSystem::lock(const std::string& path, const std::string& content) {

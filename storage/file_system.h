@@ -131,6 +131,10 @@ class FileSystem {
     [[nodiscard]] virtual StorageResult<bool> exists(const std::string& path) = 0;
     /// Size of a file, which need not be open.
     [[nodiscard]] virtual StorageResult<std::uint64_t> file_size(const std::string& path) = 0;
+    /// When a file was last written to or cut. kNoTimestamp where the system does not know.
+    [[nodiscard]] virtual StorageResult<TimestampMs> modified(const std::string& path) = 0;
+    /// Changes that time, as a copy of the file's content does. A crash of the machine may undo it.
+    [[nodiscard]] virtual StorageResult<void> set_modified(const std::string& path, TimestampMs time) = 0;
     /// Opens `path`, creates it if missing, and locks it against all other processes and all other locks of this process. Does
     /// not wait: fails with kind `locked` if the lock is taken. `content` replaces the file's text, so that a refused process can
     /// read who holds the lock.
@@ -149,6 +153,8 @@ class PosixFileSystem final : public FileSystem {
     StorageResult<std::unique_ptr<Volume>> open_volume(const std::string& directory) override;
     StorageResult<bool> exists(const std::string& path) override;
     StorageResult<std::uint64_t> file_size(const std::string& path) override;
+    StorageResult<TimestampMs> modified(const std::string& path) override;
+    StorageResult<void> set_modified(const std::string& path, TimestampMs time) override;
     StorageResult<std::unique_ptr<FileLock>> lock(const std::string& path, const std::string& content) override;
 };
 

@@ -69,7 +69,7 @@ StorageResult<bool> KeyedLogReader::next_batch(KeyedRecordVisitor visitor) {
         BatchCursor cursor(Bytes(buffer_).subspan(consumed_));
         if (cursor.next()) {
             const Batch batch = cursor.batch();
-            if (batch.header.base_offset >= to_) {
+            if (batch.header.base_offset >= to_ && batch.header.knows_first_offset()) {
                 return false;
             }
             consumed_ += cursor.position_bytes();

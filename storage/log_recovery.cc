@@ -1,12 +1,12 @@
 #include "storage/log_recovery.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
 #include "protocol/assert.h"
 #include "protocol/try.h"
-#include "storage/batch_scan.h"
 #include "storage/partition_log_appender.h"
 #include "storage/producer_snapshot.h"
 #include "storage/swap_recovery.h"
@@ -16,6 +16,12 @@ namespace {
 
 constexpr std::size_t kLargestCheckpointFile = 64 * 1024 * 1024;
 constexpr std::size_t kCopyBytes = 1024 * 1024;
+
+StorageError later_format_error(const std::string& path, std::uint64_t position) {
+    return {StorageError::Kind::newer_format, 0,
+            path + " has an unknown message format at position " + std::to_string(position) +
+                "; this version knows the formats 0, 1 and 2: use a newer version, or move the directory of the partition away"};
+}
 
 StorageResult<void> copy_range(File& from, std::uint64_t position, std::uint64_t end, File& to) {
     std::vector<std::byte> buffer(static_cast<std::size_t>(std::min<std::uint64_t>(kCopyBytes, end - position)));
@@ -46,7 +52,72 @@ std::string LogRecovery::path(Offset base, std::string_view extension) const {
     return join_path(*state_->directory, segment_file_name(base, extension));
 }
 
+StorageResult<void> LogRecovery::refuse_unknown_formats(const std::vector<DirectoryEntry>& entries) {
+    std::vector<Offset> bases;
+    for (const DirectoryEntry& entry : entries) {
+        if (const auto base = parse_segment_file_name(entry.name, ".log")) {
+            bases.push_back(*base);
+        }
+    }
+    std::ranges::sort(bases);
+    for (auto base = bases.begin(); base != bases.end(); ++base) {
+        const bool is_read_whole = !hints_.clean && (base + 1 == bases.end() || *(base + 1) > hints_.recovery_point);
+        const std::string name = path(*base, ".log");
+        PARTITA_TRY_ASSIGN(auto file, file_system_.open(name, OpenMode::read_only));
+        PARTITA_TRY_ASSIGN(const auto size, file->size());
+        HeaderWalk walk(*file, 0, size);
+        Offset expected = *base;
+        std::uint64_t position = 0;
+        while (true) {
+            const auto placed = walk.next();
+            if (!placed && placed.error().kind != StorageError::Kind::corrupt) {
+                return std::unexpected(placed.error());
+            }
+            if (!placed) {
+                PARTITA_TRY_ASSIGN(const auto is_later, begins_later_format(*file, position, size, expected));
+                if (is_later) {
+                    return std::unexpected(later_format_error(name, position));
+                }
+            }
+            if (!placed || !*placed || !is_read_whole) {
+                break;
+            }
+            position = (*placed)->position + (*placed)->header.size_bytes();
+            expected = std::max(expected, (*placed)->header.next_offset());
+        }
+    }
+    return {};
+}
+
+StorageResult<void> LogRecovery::refuse_unknown(const Segment& segment, File& file, std::uint64_t position,
+                                                const DamagedTail& tail) {
+    PARTITA_TRY_ASSIGN(const auto is_later, begins_later_format(file, position, segment.size_bytes(), end_));
+    if (is_later) {
+        return std::unexpected(later_format_error(segment.log_path(), position));
+    }
+    const bool is_first = state_->shown.segments.size() == 1 && position == 0;
+    if (!hints_.is_foreign || !is_first || tail.all_zero || tail.holds_batches) {
+        return {};
+    }
+    constexpr std::size_t kMagicPlace = 16;
+    std::array<std::byte, kMagicPlace + 1> head;
+    PARTITA_TRY_ASSIGN(const auto read, file.read_at(0, head));
+    const bool has_unknown_magic = read == head.size() && std::to_integer<int>(head.back()) > kCurrentMagic;
+    PARTITA_TRY_ASSIGN(const auto is_damaged, has_damaged_magic(file, 0, segment.size_bytes()));
+    if (has_unknown_magic && !is_damaged) {
+        return std::unexpected(StorageError{StorageError::Kind::newer_format, 0,
+                                            segment.log_path() +
+                                                " holds no record of a message format that this version knows (0, 1 "
+                                                "and 2); move the directory away if it is no partition"});
+    }
+    return {};
+}
+
 StorageResult<LogRecovery::Files> LogRecovery::list_files() {
+    if (hints_.is_foreign) {
+        PARTITA_TRY_ASSIGN(const auto found, file_system_.list(*state_->directory));
+        PARTITA_TRY(refuse_unknown_formats(found));
+    }
     PARTITA_TRY_ASSIGN(const auto swaps, finish_swaps(file_system_, *state_->directory));
     report_.finished_swaps += swaps;
     PARTITA_TRY_ASSIGN(auto entries, file_system_.list(*state_->directory));
@@ -222,6 +293,7 @@ StorageResult<void> LogRecovery::open_segments(const Files& files) {
         if (!is_last && next_base <= look_from) {
             PARTITA_TRY_ASSIGN(auto accepted, accept_unread(*segment, next_base));
             if (accepted) {
+                PARTITA_TRY(take_file_time(*segment));
                 end_ = next_base;
                 continue;
             }
@@ -229,10 +301,9 @@ StorageResult<void> LogRecovery::open_segments(const Files& files) {
         end_ = std::max(end_, bases[i]);
         PARTITA_TRY(prune_indexes(*segment, next_base));
         PARTITA_TRY_ASSIGN(auto whole, walk(*segment));
+        PARTITA_TRY(take_file_time(*segment));
         if (!hints_.clean) {
-            // Frees the space that a killed process had reserved behind the end.
-            PARTITA_TRY_ASSIGN(auto file, segment->file());
-            PARTITA_TRY(file->truncate(segment->size_bytes()));
+            PARTITA_TRY(free_reserved(*segment, !is_last));
         }
         const bool lost_end = whole && !is_last && end_ < next_base && !may_end_early(next_base);
         if (lost_end) {
@@ -385,7 +456,7 @@ StorageResult<bool> LogRecovery::walk(Segment& segment) {
                 break;
             }
             const PlacedBatch& batch = **placed;
-            if (!can_follow(segment, batch.header, is_first)) {
+            if (!batch.header.is_current_format() || !can_follow(segment, batch.header, is_first)) {
                 break;
             }
             if (is_first && batch.position > 0) {
@@ -476,10 +547,35 @@ StorageResult<void> LogRecovery::take(Segment& segment, const BatchHeader& heade
     return {};
 }
 
+StorageResult<void> LogRecovery::take_file_time(Segment& segment) {
+    if (segment.max_timestamp().timestamp >= TimestampMs{0} || segment.size_bytes() == 0) {
+        return {};
+    }
+    PARTITA_TRY_ASSIGN(const auto modified, file_system_.modified(segment.log_path()));
+    if (modified >= TimestampMs{0}) {
+        segment.set_last_append(modified);
+    }
+    return {};
+}
+
+StorageResult<void> LogRecovery::free_reserved(Segment& segment, bool is_sealed) {
+    PARTITA_TRY_ASSIGN(auto file, segment.file());
+    // Cutting a file changes its time. Retention counts from it when no record has a time, and so does the compaction of old
+    // tombstones.
+    const bool keeps_time = is_sealed || segment.max_timestamp().timestamp < TimestampMs{0};
+    TimestampMs modified = kNoTimestamp;
+    if (keeps_time) {
+        PARTITA_TRY_ASSIGN(modified, file_system_.modified(segment.log_path()));
+    }
+    PARTITA_TRY(file->truncate(segment.size_bytes()));
+    return modified >= TimestampMs{0} ? file_system_.set_modified(segment.log_path(), modified) : StorageResult<void>{};
+}
+
 StorageResult<void> LogRecovery::cut(Segment& segment, std::uint64_t position, std::string reason, bool is_truncated_tail) {
     PARTITA_TRY_ASSIGN(auto file, segment.file());
     const std::uint64_t size = segment.size_bytes();
     PARTITA_TRY_ASSIGN(auto tail, inspect_damaged_tail(*file, position, size, end_));
+    PARTITA_TRY(refuse_unknown(segment, *file, position, tail));
     const bool worth_keeping = !tail.all_zero && (tail.holds_batches || !is_truncated_tail);
     if (worth_keeping) {
         const std::string name = segment_file_name(segment.base_offset(), ".log") + "." + std::to_string(position) + ".corrupt";

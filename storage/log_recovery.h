@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/batch_scan.h"
 #include "storage/partition_log.h"
 #include "storage/partition_log_state.h"
 
@@ -29,6 +30,13 @@ namespace partita {
 /// Only a torn tail (the bytes end inside the last batch, or are zeros) leaves nothing aside: no whole batch is in it.
 /// When the bytes cannot be set aside (disk full), the partition is neither opened nor cut.
 ///
+/// Unknown bytes are no damage. A later message format than 2 (`begins_later_format`), and in a directory that another
+/// broker wrote a log without anything understood, fail with `newer_format`; every `.log` file is then as it was. A directory
+/// that another broker wrote is checked for such formats before any of its files is touched.
+///
+/// Entries of the message formats 0 and 1 are accepted as Kafka 4 accepts them. Recovery always checks their CRC, because only
+/// the CRC tells one from a batch whose magic is damaged.
+///
 /// Indexes are caches: recovery drops entries that are implausible, or newer than the trusted data, and makes them anew. It
 /// accepts files of a Kafka that was killed (preallocated, zero-filled indexes). It rebuilds a damaged index of aborted
 /// transactions from the markers, also below the recovery point. It does not notice a missing one there, as in Kafka.
@@ -46,6 +54,11 @@ class LogRecovery {
     };
 
     [[nodiscard]] StorageResult<Files> list_files();
+    /// Fails if a segment begins with an unknown format, or has one where recovery will read, before anything is changed.
+    [[nodiscard]] StorageResult<void> refuse_unknown_formats(const std::vector<DirectoryEntry>& entries);
+    /// Fails if the bytes of the segment behind `position`, where no batch can be read, may be records all the same.
+    [[nodiscard]] StorageResult<void> refuse_unknown(const Segment& segment, File& file, std::uint64_t position,
+                                                     const DamagedTail& tail);
     /// Starts again and trusts nothing, because the log has less than the recovery point promises.
     [[nodiscard]] StorageResult<RecoveryReport> start_over();
     [[nodiscard]] StorageResult<void> load_epochs(const Files& files);
@@ -67,6 +80,11 @@ class LogRecovery {
     [[nodiscard]] StorageResult<bool> walk(Segment& segment);
     [[nodiscard]] StorageResult<void> take(Segment& segment, const BatchHeader& header, std::uint64_t position,
                                            std::optional<Bytes> bytes);
+    /// Takes the time of the segment's file for that of its last append, because no record of the segment has one.
+    [[nodiscard]] StorageResult<void> take_file_time(Segment& segment);
+    /// Frees the space that a killed process had reserved behind the end. `is_sealed`: appends no longer change the file, so its
+    /// time must stay.
+    [[nodiscard]] StorageResult<void> free_reserved(Segment& segment, bool is_sealed);
     [[nodiscard]] StorageResult<void> cut(Segment& segment, std::uint64_t position, std::string reason, bool is_truncated_tail);
     [[nodiscard]] StorageResult<void> set_later_segments_aside(const std::vector<Offset>& bases, std::size_t first);
     [[nodiscard]] StorageResult<void> finish(const Files& files);

@@ -35,6 +35,7 @@ struct SegmentView {
     std::uint64_t size_bytes = 0;
     Offset end_offset{0};
     TimestampOffset max_timestamp;
+    TimestampMs last_modified;
 };
 
 std::vector<SegmentView> view_segments(const LogView& view, Offset log_end) {
@@ -43,7 +44,7 @@ std::vector<SegmentView> view_segments(const LogView& view, Offset log_end) {
     for (std::size_t i = 0; i < view.segments.size(); ++i) {
         const auto& segment = view.segments[i];
         const Offset end = i + 1 < view.segments.size() ? view.segments[i + 1]->base_offset() : log_end;
-        views.push_back({segment, segment->size_bytes(), end, segment->max_timestamp()});
+        views.push_back({segment, segment->size_bytes(), end, segment->max_timestamp(), segment->last_append()});
     }
     return views;
 }
@@ -174,7 +175,14 @@ StorageResult<std::optional<TimestampedOffset>> PartitionLog::offset_for_timesta
     }
     const Offset start = log_start_offset();
     for (const SegmentView& view : views) {
-        if (view.max_timestamp.timestamp < target || view.end_offset <= start || view.size_bytes == 0) {
+        if (view.end_offset <= start || view.size_bytes == 0) {
+            continue;
+        }
+        // As in Kafka, the file's time stands for records without one and ends the search, although no record has it.
+        if (view.max_timestamp.timestamp < TimestampMs{0} && view.last_modified >= target) {
+            return std::nullopt;
+        }
+        if (view.max_timestamp.timestamp < target) {
             continue;
         }
         // No record before the entry's offset has a timestamp at or after the target.
@@ -188,7 +196,7 @@ StorageResult<std::optional<TimestampedOffset>> PartitionLog::offset_for_timesta
         HeaderWalk walk(*file, placed->position, view.size_bytes);
         while (true) {
             PARTITA_TRY_ASSIGN(auto batch, walk.next());
-            if (!batch || batch->header.base_offset >= upper_bound) {
+            if (!batch || (batch->header.base_offset >= upper_bound && batch->header.knows_first_offset())) {
                 break;
             }
             if (batch->header.max_timestamp < target) {

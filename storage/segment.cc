@@ -23,7 +23,7 @@ StorageResult<std::optional<PlacedBatch>> HeaderWalk::next() {
     }
     const std::size_t skip = static_cast<std::size_t>(position_ - window_start_);
     PARTITA_ASSERT(skip <= window_size_, "a header is looked for within what was read");
-    const auto header = parse_batch_header(Bytes(window_.data() + skip, window_size_ - skip));
+    const auto header = parse_log_header(Bytes(window_.data() + skip, window_size_ - skip));
     if (!header) {
         return std::unexpected(
             corrupt_error("batch at position " + std::to_string(position_), std::string(batch_error_text(header.error()))));

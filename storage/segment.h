@@ -23,8 +23,8 @@ struct PlacedBatch {
     std::uint64_t position = 0;
 };
 
-/// Walks over the headers of consecutive batches in `[position, end)` of a file, with one read per 4 KiB of small batches and one
-/// per large batch. Does not look at record bytes.
+/// Walks over the headers of consecutive batches, of any format, in `[position, end)` of a file, with one read per 4 KiB of small
+/// batches and one per large batch. Does not look at record bytes.
 class HeaderWalk {
   public:
     static constexpr std::size_t kWindowBytes = 4096;
@@ -48,7 +48,8 @@ class HeaderWalk {
 /// The base offset in such a name; empty for other names and other extensions.
 [[nodiscard]] std::optional<Offset> parse_segment_file_name(std::string_view name, std::string_view extension);
 
-/// One segment: a `.log` file of batches, with indexes of offsets, of times, and of aborted transactions if there are any.
+/// One segment: a `.log` file of batches (and of entries of older formats, which are read as such), with indexes of offsets, of
+/// times, and of aborted transactions if there are any.
 ///
 /// Ownership and threads: shared by the log and readers in progress. Bytes below `size_bytes` never
 /// change. Members are grouped by what protects them; the mutexes are those of the owning PartitionLog.

@@ -49,6 +49,10 @@ class FaultyFileSystem final : public FileSystem {
     StorageResult<std::unique_ptr<Volume>> open_volume(const std::string& directory) override;
     StorageResult<bool> exists(const std::string& path) override { return real_.exists(path); }
     StorageResult<std::uint64_t> file_size(const std::string& path) override { return real_.file_size(path); }
+    StorageResult<TimestampMs> modified(const std::string& path) override { return real_.modified(path); }
+    StorageResult<void> set_modified(const std::string& path, TimestampMs time) override {
+        return real_.set_modified(path, time);
+    }
     StorageResult<std::unique_ptr<FileLock>> lock(const std::string& path, const std::string& content) override {
         return real_.lock(path, content);
     }

@@ -516,6 +516,25 @@ StorageResult<std::uint64_t> MemoryFileSystem::file_size(const std::string& path
     return node->current.size();
 }
 
+StorageResult<TimestampMs> MemoryFileSystem::modified(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    const NodePointer node = find_locked(path);
+    if (node == nullptr) {
+        return std::unexpected(io_error("stat", path, ENOENT));
+    }
+    return node->modified;
+}
+
+StorageResult<void> MemoryFileSystem::set_modified(const std::string& path, TimestampMs time) {
+    const std::lock_guard lock(mutex_);
+    const NodePointer node = find_locked(path);
+    if (node == nullptr) {
+        return std::unexpected(io_error("set the time of", path, ENOENT));
+    }
+    node->modified = time;
+    return {};
+}
+
 StorageResult<std::unique_ptr<FileLock>> MemoryFileSystem::lock(const std::string& path, const std::string& content) {
     if (auto file = open(path, OpenMode::create); !file) {
         return std::unexpected(std::move(file.error()));

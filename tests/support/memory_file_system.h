@@ -36,6 +36,9 @@ class MemoryFileSystem final : public FileSystem {
     StorageResult<std::unique_ptr<Volume>> open_volume(const std::string& directory) override;
     StorageResult<bool> exists(const std::string& path) override;
     StorageResult<std::uint64_t> file_size(const std::string& path) override;
+    /// Only `set_modified` sets the time; a test without it has a system that does not know.
+    StorageResult<TimestampMs> modified(const std::string& path) override;
+    StorageResult<void> set_modified(const std::string& path, TimestampMs time) override;
     StorageResult<std::unique_ptr<FileLock>> lock(const std::string& path, const std::string& content) override;
 
     void crash_power(std::uint64_t seed);
@@ -100,6 +103,7 @@ class MemoryFileSystem final : public FileSystem {
     };
     struct Node {
         bool is_directory = false;
+        TimestampMs modified = kNoTimestamp;
         std::string current;
         std::string durable;
         std::vector<Write> unsynced;

@@ -1,0 +1,338 @@
+// Logs with entries of the message formats 0 and 1. The answers are those that Apache Kafka 4.3.1 gave over the same files.
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+#include "storage/partition_log_state.h"
+#include "tests/support/legacy_writer.h"
+#include "tests/support/storage_fixture.h"
+
+namespace partita::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::int64_t kT = 1'500'000'000'000;
+
+std::string text(const std::vector<std::byte>& bytes) { return std::string(as_text(bytes)); }
+
+std::string old_entries(const LegacyFormat& format, const std::vector<LegacyWritten>& records) {
+    return text(legacy_bytes(format, records));
+}
+
+std::string batch_of(std::int64_t base, Codec codec, const std::vector<LegacyWritten>& records) {
+    BatchBuilder builder({.base_offset = {base}, .partition_leader_epoch = {0}, .codec = codec});
+    for (const LegacyWritten& record : records) {
+        const auto bytes = [](const std::optional<std::string>& text) {
+            return text ? std::optional<Bytes>(as_bytes(*text)) : std::nullopt;
+        };
+        builder.append_at(static_cast<std::int32_t>(record.offset - base), {record.timestamp}, bytes(record.key),
+                          bytes(record.value));
+    }
+    std::vector<std::byte> out;
+    builder.build(out);
+    return text(out);
+}
+
+std::vector<LegacyWritten> numbered(std::int64_t first, std::int64_t count, std::int64_t timestamp) {
+    std::vector<LegacyWritten> records;
+    for (std::int64_t i = 0; i < count; ++i) {
+        records.push_back({first + i, timestamp < 0 ? -1 : timestamp + i, "k", "v" + std::to_string(first + i)});
+    }
+    return records;
+}
+
+/// Every codec of both formats, then format 2: offsets 0 to 29.
+std::string mixed_log() {
+    return old_entries({.magic = 0}, numbered(0, 2, -1)) + old_entries({.magic = 0, .codec = Codec::gzip}, numbered(2, 3, -1)) +
+           old_entries({.magic = 0, .codec = Codec::snappy}, numbered(5, 3, -1)) +
+           old_entries({.magic = 0, .codec = Codec::lz4}, numbered(8, 3, -1)) + old_entries({.magic = 1}, numbered(11, 2, kT)) +
+           old_entries({.magic = 1, .codec = Codec::gzip}, numbered(13, 3, kT + 100)) +
+           old_entries({.magic = 1, .codec = Codec::snappy}, numbered(16, 3, kT + 200)) +
+           old_entries({.magic = 1, .codec = Codec::lz4}, numbered(19, 3, kT + 300)) +
+           old_entries({.magic = 1, .codec = Codec::gzip, .log_append_time = kT + 400}, numbered(22, 3, kT + 5)) +
+           old_entries({.magic = 1, .log_append_time = kT + 410}, numbered(25, 1, kT + 5)) +
+           batch_of(26, Codec::lz4, numbered(26, 3, kT + 500)) + batch_of(29, Codec::none, numbered(29, 1, kT + 600));
+}
+
+std::string segment_name(std::int64_t base) { return "/data/t-0/" + segment_file_name({base}, ".log"); }
+
+class LegacyFormats : public ::testing::Test {
+  protected:
+    LegacyFormats() { world.config->retention_ms = -1; }
+
+    struct File {
+        std::int64_t base = 0;
+        std::string content;
+        std::int64_t modified = -1;
+    };
+    /// Opens a directory that another broker left, with these segments.
+    void open(const std::vector<File>& files, bool is_clean = false) {
+        ASSERT_TRUE(place(files, is_clean));
+        world.open();
+        ASSERT_TRUE(world.directory->open_report().failed.empty()) << world.directory->open_report().failed[0].second.message;
+    }
+    StorageResult<void> place(const std::vector<File>& files, bool is_clean = false) {
+        world.vanish();
+        world.system.crash_process();
+        for (const std::string& old : world.system.files_below("/data")) {
+            PARTITA_TRY(world.system.remove(old));
+        }
+        PARTITA_TRY(world.system.make_directories("/data/t-0"));
+        for (const File& file : files) {
+            world.system.set_content(segment_name(file.base), file.content);
+            PARTITA_TRY(world.system.set_modified(segment_name(file.base), {file.modified}));
+        }
+        if (is_clean) {
+            world.system.set_content("/data/.kafka_cleanshutdown", "");
+        }
+        world.files = std::make_unique<OpenFiles>(world.system, 8);
+        return {};
+    }
+    std::int64_t offset_at(std::int64_t time) {
+        const auto found = world.log().offset_for_timestamp({time}, world.log().log_end_offset());
+        EXPECT_TRUE(found) << found.error().message;
+        return found && *found ? (*found)->offset.value : -1;
+    }
+    std::int64_t offset_of_newest() {
+        const auto found = world.log().offset_of_max_timestamp();
+        EXPECT_TRUE(found) << found.error().message;
+        return found && *found ? (*found)->offset.value : -1;
+    }
+    StorageWorld world;
+};
+
+TEST_F(LegacyFormats, AMixedLogIsServedByteForByteAfterEveryKindOfStop) {
+    const std::string content = mixed_log();
+    for (const std::int64_t interval : {1, 100, 4096}) {
+        world.config->index_interval_bytes = interval;
+        for (const bool is_clean : {false, true}) {
+            open({{0, content}}, is_clean);
+            for (const char* stop : {"none", "kill", "clean"}) {
+                if (stop == std::string_view("kill")) {
+                    world.kill();
+                } else if (stop == std::string_view("clean")) {
+                    world.restart_cleanly();
+                }
+                ASSERT_EQ(world.report().cut_bytes, 0u) << world.report().cut_reason;
+                ASSERT_EQ(world.log().log_end_offset(), Offset{30});
+                ASSERT_EQ(read_all(world.log(), {0}), content) << interval << is_clean << stop;
+                ASSERT_EQ(world.system.content(segment_name(0)), content);
+            }
+        }
+    }
+}
+
+TEST_F(LegacyFormats, AReadFromWithinACompressedEntryBeginsWithTheEntry) {
+    world.config->index_interval_bytes = 1;
+    open({{0, mixed_log()}});
+    for (std::int64_t offset = 0; offset < 30; ++offset) {
+        const auto slice = world.log().read({offset}, {.upper_bound = {30}, .max_bytes = 1, .minimum_one_batch = true});
+        ASSERT_TRUE(slice) << slice.error().message;
+        std::vector<std::byte> bytes(slice->size);
+        ASSERT_TRUE(slice->file->read_at(slice->position, bytes));
+        const auto batch = parse_log_batch(bytes);
+        ASSERT_TRUE(batch && check_crc(*batch)) << offset;
+        EXPECT_EQ(batch->bytes.size(), bytes.size());
+        bool is_there = false;
+        ASSERT_TRUE(for_each_record(*batch, {},
+                                    [&](const RecordView& record) { is_there = is_there || record.offset == Offset{offset}; }));
+        EXPECT_TRUE(is_there) << offset;
+    }
+}
+
+TEST_F(LegacyFormats, OffsetsByTimeAreThoseOfKafka) {
+    for (const std::int64_t interval : {1, 4096}) {
+        world.config->index_interval_bytes = interval;
+        open({{0, mixed_log()}});
+        for (const auto& [time, offset] : {std::pair{kT - 100'000'000'000, 11},
+                                           {kT, 11},
+                                           {kT + 1, 12},
+                                           {kT + 102, 15},
+                                           {kT + 400, 22},
+                                           {kT + 401, 25},
+                                           {kT + 600, 29},
+                                           {kT + 601, -1}}) {
+            EXPECT_EQ(offset_at(time), offset) << time;
+        }
+        EXPECT_EQ(offset_of_newest(), 29);
+        const auto found = world.log().offset_for_timestamp({kT + 101}, {30});
+        ASSERT_TRUE(found && *found);
+        EXPECT_EQ((*found)->timestamp, TimestampMs{kT + 101});
+        EXPECT_EQ((*found)->leader_epoch, kNoLeaderEpoch);
+    }
+}
+
+// Kafka takes the time of a file for that of its records if they have none, and looks no further.
+TEST_F(LegacyFormats, ASegmentWithoutTimesEndsASearchByItsFileTime) {
+    open({{0, old_entries({.magic = 0}, numbered(0, 5, -1)), kT - 100'000},
+          {5, old_entries({.magic = 1, .codec = Codec::gzip}, numbered(5, 3, kT)) +
+                  old_entries({.magic = 1}, numbered(8, 2, kT + 1000))},
+          {10, batch_of(10, Codec::none, numbered(10, 2, kT + 2000))}});
+    for (const auto& [time, offset] : {std::pair{kT - 100'000'000'000, -1},
+                                       {kT - 100'000, -1},
+                                       {kT - 99'999, 5},
+                                       {kT, 5},
+                                       {kT + 1, 6},
+                                       {kT + 102, 8},
+                                       {kT + 1001, 9},
+                                       {kT + 2000, 10},
+                                       {kT + 3000, -1}}) {
+        EXPECT_EQ(offset_at(time), offset) << time;
+    }
+    EXPECT_EQ(offset_of_newest(), 11);
+    open({{0, old_entries({.magic = 0}, numbered(0, 5, -1)), kT}});
+    EXPECT_EQ(offset_at(kT - 1), -1);
+    EXPECT_EQ(offset_of_newest(), -1);
+}
+
+TEST_F(LegacyFormats, NewRecordsFollowOldOnes) {
+    open({{0, old_entries({.magic = 0, .codec = Codec::gzip}, numbered(0, 5, -1))}});
+    auto batch = make_batch({.records = 2, .timestamp = {kT}});
+    ASSERT_TRUE(world.log().append(batch, {.leader_epoch = {3}, .now = {kT}}));
+    EXPECT_EQ(world.log().log_end_offset(), Offset{7});
+    EXPECT_EQ(offset_at(kT), 5);
+    EXPECT_EQ(world.log().leader_epoch_at({4}), kNoLeaderEpoch);
+    EXPECT_EQ(world.log().leader_epoch_at({5}), LeaderEpoch{3});
+    const std::string all = read_all(world.log(), {0});
+    world.kill();
+    EXPECT_EQ(read_all(world.log(), {0}), all);
+    EXPECT_EQ(world.log().log_end_offset(), Offset{7});
+}
+
+TEST_F(LegacyFormats, RetentionCountsFromTheFileTimeWhereRecordsHaveNone) {
+    const std::int64_t now = kT + 1'000'000'000'000;
+    world.config->retention_ms = 7'000;
+    const std::vector<File> files = {{0, old_entries({.magic = 0}, numbered(0, 3, -1)), kT},
+                                     {3, old_entries({.magic = 1, .codec = Codec::gzip}, numbered(3, 3, kT)), now},
+                                     {6, old_entries({.magic = 0}, numbered(6, 2, -1)), now - 1'000},
+                                     {8, batch_of(8, Codec::none, numbered(8, 1, now)), now}};
+    for (const bool restarts : {false, true}) {
+        open(files);
+        if (restarts) {
+            world.kill();
+            world.restart_cleanly();
+        }
+        const auto deleted = world.log().apply_retention({now});
+        ASSERT_TRUE(deleted) << deleted.error().message;
+        EXPECT_EQ(deleted->size(), 2u);
+        EXPECT_EQ(world.log().log_start_offset(), Offset{6}) << "its file is young";
+        const auto later = world.log().apply_retention({now + 6'001});
+        ASSERT_TRUE(later);
+        EXPECT_EQ(world.log().log_start_offset(), Offset{8});
+    }
+}
+
+TEST_F(LegacyFormats, ATornEntryIsCutAtEveryByte) {
+    for (const LegacyFormat& format :
+         {LegacyFormat{.magic = 0}, LegacyFormat{.magic = 1}, LegacyFormat{.magic = 1, .codec = Codec::lz4}}) {
+        const std::string first = old_entries(format, numbered(0, 2, kT));
+        const std::string last = old_entries(format, numbered(2, 1, kT));
+        for (std::size_t size = 0; size < last.size(); ++size) {
+            open({{0, first + last.substr(0, size)}});
+            ASSERT_EQ(world.log().log_end_offset(), Offset{2}) << size;
+            ASSERT_EQ(world.system.content(segment_name(0)), first) << size;
+            ASSERT_TRUE(world.report().set_aside.empty()) << size;
+        }
+    }
+}
+
+TEST_F(LegacyFormats, GoodEntriesBehindABadOneAreSetAside) {
+    const std::string one = old_entries({.magic = 0}, {{0, -1, "a", "1"}});
+    const std::string two = old_entries({.magic = 1}, {{1, kT, "b", "2"}});
+    const std::string three = old_entries({.magic = 0}, {{2, -1, std::nullopt, std::nullopt}});
+    ASSERT_EQ(three.size(), 26u) << "the smallest entry, at the very end";
+    // No checksum covers the offset.
+    for (std::size_t at = sizeof(std::int64_t); at < two.size(); ++at) {
+        std::string damaged = two;
+        damaged[at] ^= 0x40;
+        open({{0, one + damaged + three}});
+        ASSERT_EQ(world.log().log_end_offset(), Offset{1}) << at;
+        ASSERT_EQ(world.report().set_aside.size(), 1u) << at;
+        EXPECT_EQ(world.system.content("/data/t-0/" + world.report().set_aside[0]), damaged + three) << at;
+    }
+}
+
+TEST_F(LegacyFormats, ADamagedMagicOfABatchIsNoOldEntryWhetherTrustedOrNot) {
+    const std::string one = batch_of(0, Codec::none, numbered(0, 1, kT));
+    std::string two = batch_of(1, Codec::none, numbered(1, 1, kT));
+    const std::string three = batch_of(2, Codec::none, numbered(2, 1, kT));
+    for (int magic = 0; magic < 256; ++magic) {
+        if (magic == 2) {
+            continue;
+        }
+        two[16] = static_cast<char>(magic);
+        for (const bool is_clean : {false, true}) {
+            open({{0, one + two + three}}, is_clean);
+            ASSERT_EQ(world.log().log_end_offset(), Offset{1}) << magic << is_clean;
+            ASSERT_EQ(world.report().set_aside.size(), 1u) << magic;
+            // Alone, and at the end, it is the same damage.
+            open({{0, two}}, is_clean);
+            ASSERT_EQ(world.log().log_end_offset(), Offset{0}) << magic;
+            ASSERT_EQ(world.report().set_aside.size(), 1u) << magic;
+        }
+    }
+}
+
+/// A later format as it may be one day: a head like that of today, and bytes that mean something else.
+std::string later_format(std::int64_t offset, char magic, std::size_t size = 90) {
+    std::string bytes(size, 'x');
+    store_big_endian(reinterpret_cast<std::byte*>(bytes.data()), offset);
+    store_big_endian(reinterpret_cast<std::byte*>(bytes.data()) + 8, static_cast<std::int32_t>(size - 12));
+    bytes[16] = magic;
+    return bytes;
+}
+
+TEST_F(LegacyFormats, ALaterFormatIsLeftAsItIsAndNamed) {
+    const std::string batch = batch_of(0, Codec::none, numbered(0, 1, kT));
+    for (const char magic : {'\3', '\4', '\xf'}) {
+        const std::string later = later_format(1, magic) + later_format(2, magic);
+        const std::vector<std::vector<File>> directories = {
+            {{0, batch + later}},
+            {{0, later_format(0, magic)}},
+            {{0, batch}, {1, later}},
+            {{0, batch}, {1, later}, {3, batch_of(3, Codec::none, numbered(3, 1, kT))}}};
+        for (const std::vector<File>& files : directories) {
+            for (const bool is_ours : {false, true}) {
+                ASSERT_TRUE(place(files));
+                if (is_ours) {
+                    world.system.set_content("/data/partita.properties", "format.version=1\n");
+                }
+                world.open();
+                ASSERT_EQ(world.directory->open_report().failed.size(), 1u) << static_cast<int>(magic);
+                const auto& [name, error] = world.directory->open_report().failed[0];
+                EXPECT_EQ(name, "t-0");
+                EXPECT_EQ(error.kind, StorageError::Kind::newer_format);
+                EXPECT_THAT(error.message, HasSubstr(".log has an unknown message format at position "));
+                for (const File& file : files) {
+                    EXPECT_EQ(world.system.content(segment_name(file.base)), file.content);
+                }
+                EXPECT_FALSE(world.directory->claim(world.topic, PartitionIndex{0}, world.config));
+                if (!is_ours) {
+                    EXPECT_EQ(world.system.files_below("/data/t-0").size(), files.size()) << "not even an index was made";
+                }
+            }
+        }
+    }
+}
+
+TEST_F(LegacyFormats, AForeignLogOfWhichNothingIsUnderstoodIsLeftAsItIs) {
+    std::string content(300, 'x');
+    ASSERT_TRUE(place({{0, content}}));
+    world.open();
+    ASSERT_EQ(world.directory->open_report().failed.size(), 1u);
+    EXPECT_THAT(world.directory->open_report().failed[0].second.message, HasSubstr("holds no record of a message format"));
+    EXPECT_EQ(world.system.content(segment_name(0)), content);
+    EXPECT_EQ(world.system.files_below("/data/t-0").size(), 1u);
+    // In a directory of ours it is what a power failure left.
+    ASSERT_TRUE(place({{0, content}}));
+    world.system.set_content("/data/partita.properties", "format.version=1\n");
+    world.open();
+    EXPECT_TRUE(world.directory->open_report().failed.empty());
+    EXPECT_EQ(world.system.content(segment_name(0)), "");
+}
+
+}  // namespace
+}  // namespace partita::test
