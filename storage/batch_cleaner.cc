@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "protocol/assert.h"
 #include "protocol/record_batch_builder.h"
 #include "protocol/try.h"
+#include "protocol/wrapping.h"
 
 namespace partita {
 namespace {
@@ -121,16 +123,72 @@ bool BatchCleaner::stays(const BatchHeader& header, const RecordView& record) co
     if (latest && record.offset < *latest) {
         return false;
     }
-    return record.value.has_value() || !is_past_horizon(header);
+    return record.value.has_value() || (header.is_current_format() ? !is_past_horizon(header) : keeps_legacy_tombstones_);
 }
 
 bool BatchCleaner::is_past_horizon(const BatchHeader& header) const {
     return header.attributes.has_delete_horizon() && header.base_timestamp <= settings_.now;
 }
 
+std::expected<BatchCleaner::Outcome, BatchError> BatchCleaner::clean_legacy(const Batch& entry, bool is_last_of_segment,
+                                                                            std::vector<std::byte>& out) const {
+    const BatchHeader& header = entry.header;
+    Outcome outcome{.fate = Fate::dropped};
+    std::optional<Offset> first;
+    bool has_tombstones = false;
+    bool is_inside = true;
+    const auto read = for_each_record(entry, {}, [&](const RecordView& record) {
+        is_inside = record.offset <= header.last_offset();
+        if (!is_inside) {
+            return false;
+        }
+        ++outcome.records_read;
+        if (stays(header, record)) {
+            ++outcome.records_kept;
+            first = first.value_or(record.offset);
+            has_tombstones = has_tombstones || (!record.value && record.offset < settings_.covered_until);
+        }
+        return true;
+    });
+    PARTITA_TRY(read);
+    if (!is_inside) {
+        return std::unexpected(BatchError::invalid_offset_delta);
+    }
+    if (!first) {
+        if (is_last_of_segment) {
+            build_empty(header, out);
+            outcome.fate = Fate::emptied;
+        }
+        return outcome;
+    }
+    const std::int64_t last_delta = wrapping_subtract(header.last_offset().value, first->value);
+    if (last_delta > std::numeric_limits<std::int32_t>::max()) {
+        return std::unexpected(BatchError::invalid_offset_delta);
+    }
+    BatchOptions options = options_like(header);
+    options.base_offset = *first;
+    if (has_tombstones) {
+        options.delete_horizon = horizon_of(settings_);
+    }
+    BatchBuilder builder(options);
+    const auto copied = for_each_record(entry, {}, [&](const RecordView& record) {
+        if (stays(header, record)) {
+            builder.append_copy(static_cast<std::int32_t>(record.offset - *first), record);
+        }
+    });
+    PARTITA_TRY(copied);
+    // The last offset of a segment tells where the next one begins; that of another batch follows from its records, as in Kafka.
+    builder.build(out, is_last_of_segment ? std::optional(static_cast<std::int32_t>(last_delta)) : std::nullopt);
+    outcome.fate = Fate::rewritten;
+    return outcome;
+}
+
 std::expected<BatchCleaner::Outcome, BatchError> BatchCleaner::clean(const Batch& batch, bool is_last_of_segment,
                                                                      std::vector<std::byte>& out) {
     const BatchHeader& header = batch.header;
+    if (!header.is_current_format()) {
+        return clean_legacy(batch, is_last_of_segment, out);
+    }
     const bool is_control = header.attributes.is_control();
     Outcome outcome{.records_read = header.record_count};
     CleanedTransactions::Marker marker;

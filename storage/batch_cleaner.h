@@ -55,6 +55,9 @@ class CleanedTransactions {
 ///   delete.retention.ms, into the batch (KIP-534).
 /// - Batches of aborted transactions go; their markers go in a later cleaning.
 /// - A record that stays keeps its offset. Its batch keeps base offset, last offset, producer, sequence and codec.
+/// - An entry of message format 0 or 1 is written as a batch of format 2, in the same codec, from its first record that stays to
+/// its
+///   last. It has no horizon, so a tombstone in it goes at once if its segment was written long before the newest clean one.
 /// - A batch goes when all its records are gone. Two kinds stay without records: the last batch of each active producer, whose
 ///   sequence must survive, and the last batch of a segment. Without the latter, the log would have a hole between two segments,
 ///   which recovery takes for lost data. (Kafka keeps only the last batch of a cleaning.)
@@ -79,6 +82,8 @@ class BatchCleaner {
     BatchCleaner(const KeyOffsets& keys, const std::vector<ProducerEntry>& producers, const Settings& settings);
 
     [[nodiscard]] CleanedTransactions& transactions() { return transactions_; }
+    /// Called before the batches of a segment: whether tombstones of the formats 0 and 1 in it stay.
+    void begin_segment(bool keeps_legacy_tombstones) { keeps_legacy_tombstones_ = keeps_legacy_tombstones; }
 
     /// Appends to `out` the part of `batch` that stays. The caller passes the log's batches from the first to the last. Fails
     /// when the batch cannot be read, and then leaves `out` unchanged.
@@ -95,11 +100,14 @@ class BatchCleaner {
     [[nodiscard]] bool is_last_of_producer(const BatchHeader& header) const;
     [[nodiscard]] bool stays(const BatchHeader& header, const RecordView& record) const;
     [[nodiscard]] bool is_past_horizon(const BatchHeader& header) const;
+    [[nodiscard]] std::expected<Outcome, BatchError> clean_legacy(const Batch& entry, bool is_last_of_segment,
+                                                                  std::vector<std::byte>& out) const;
 
     const KeyOffsets& keys_;
     const Settings settings_;
     CleanedTransactions transactions_;
     std::unordered_map<ProducerId, LastBatch> producers_;
+    bool keeps_legacy_tombstones_ = true;
 };
 
 }  // namespace partita

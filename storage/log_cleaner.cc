@@ -5,6 +5,7 @@
 
 #include "protocol/assert.h"
 #include "protocol/try.h"
+#include "protocol/wrapping.h"
 #include "storage/batch_cleaner.h"
 #include "storage/batch_scan.h"
 #include "storage/cleaning_rules.h"
@@ -37,6 +38,8 @@ class LogCleaning {
         std::shared_ptr<Segment> segment;
         SegmentSummary summary;
         std::shared_ptr<const AbortedIndex> aborted;
+        /// When the file was last written to. A swap hands it on, as in Kafka.
+        TimestampMs modified = kNoTimestamp;
     };
     struct Group {
         std::vector<Source> sources;
@@ -95,6 +98,9 @@ class LogCleaning {
     /// The aborted indexes of all segments, as they were when the cleaning began.
     std::vector<std::shared_ptr<const AbortedIndex>> aborted_;
     std::vector<ProducerEntry> producers_;
+    /// Tombstones of the message formats 0 and 1 go with segments that are not newer: the time of the newest clean segment less
+    /// delete.retention.ms. 0 without a clean one.
+    TimestampMs legacy_horizon_{0};
     /// The cleaning noted the key of every record below this offset.
     Offset covered_until_{0};
 };
@@ -178,6 +184,9 @@ StorageResult<CleaningReport> LogCleaning::run() {
         std::vector<SegmentSummary> summaries;
         for (const Source& source : sources_) {
             summaries.push_back(source.summary);
+            if (source.summary.base_offset < range_.first_dirty) {
+                legacy_horizon_ = {wrapping_subtract(source.modified.value, config_->delete_retention_ms)};
+            }
         }
         auto next = sources_.begin();
         for (const std::size_t length : group_segments(summaries, *config_)) {
@@ -216,7 +225,8 @@ StorageResult<void> LogCleaning::begin() {
             break;
         }
         const auto& segment = state_.shown_for_appender().segments[i];
-        sources_.push_back({segment, summaries[i], segment->aborted()});
+        PARTITA_TRY_ASSIGN(const auto modified, file_system().modified(segment->log_path()));
+        sources_.push_back({segment, summaries[i], segment->aborted(), modified});
     }
     aborted_ = state_.shown_for_appender().aborted_from(Offset{0});
     // A staged batch may still fail. Then the batch before it is the producer's last one.
@@ -361,9 +371,11 @@ StorageResult<void> LogCleaning::write_cleaned(Group& group, BatchCleaner& clean
         PARTITA_TRY_ASSIGN(auto aborted, aborted_in(source.summary.base_offset, source.summary.end_offset,
                                                     is_first_of_log ? Offset{0} : source.summary.base_offset));
         cleaner.transactions().expect(std::move(aborted));
+        cleaner.begin_segment(source.modified < TimestampMs{0} || source.modified > legacy_horizon_);
         BatchScan scan(*file, 0, source.summary.size_bytes);
         Offset behind = source.summary.base_offset;
         while (true) {
+            const Offset before = behind;
             PARTITA_TRY_ASSIGN(const auto next, next_batch(scan, source, behind));
             if (!next) {
                 break;
@@ -386,9 +398,14 @@ StorageResult<void> LogCleaning::write_cleaned(Group& group, BatchCleaner& clean
             if (buffer.size() > start) {
                 const auto header = parse_batch_header(Bytes(buffer).subspan(start));
                 PARTITA_ASSERT(header.has_value(), "what was just built can be parsed");
-                PARTITA_ASSERT(header->base_offset == step->batch.header.base_offset &&
-                                   header->last_offset() == step->batch.header.last_offset(),
-                               "a cleaned batch keeps its offsets");
+                PARTITA_ASSERT(
+                    !step->batch.header.is_current_format() || (header->base_offset == step->batch.header.base_offset &&
+                                                                header->last_offset() == step->batch.header.last_offset()),
+                    "a cleaned batch of format 2 keeps its offsets");
+                // The offsets within a compressed entry of an older format follow from its content.
+                if (header->base_offset < before) {
+                    return std::unexpected(damaged(*source.segment, step->position, BatchError::invalid_offset_delta));
+                }
                 cleaned.note_batch(*header, written_bytes + start, *config_);
                 cleaned.publish_size(written_bytes + buffer.size());
             }
@@ -470,6 +487,9 @@ StorageResult<void> LogCleaning::to_swap(Group& group) {
         // Readers that found these segments go on reading them.
         for (const Source& source : group.sources) {
             PARTITA_TRY(source.segment->pin_files());
+        }
+        if (const TimestampMs modified = group.sources.back().modified; modified >= TimestampMs{0}) {
+            PARTITA_TRY(file_system().set_modified(path(group.base(), ".log", kCleanedSuffix), modified));
         }
         for (const std::string_view extension : kExtensions) {
             const std::string from = path(group.base(), extension, kCleanedSuffix);

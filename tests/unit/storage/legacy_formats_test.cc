@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/log_cleaner.h"
 #include "storage/partition_log_state.h"
 #include "tests/support/legacy_writer.h"
 #include "tests/support/storage_fixture.h"
@@ -12,9 +13,11 @@
 namespace partita::test {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr std::int64_t kT = 1'500'000'000'000;
+constexpr KeyOffsets::Secrets kCleaningSecrets{{1, 2, 3, 4}};
 
 std::string text(const std::vector<std::byte>& bytes) { return std::string(as_text(bytes)); }
 
@@ -332,6 +335,117 @@ TEST_F(LegacyFormats, AForeignLogOfWhichNothingIsUnderstoodIsLeftAsItIs) {
     world.open();
     EXPECT_TRUE(world.directory->open_report().failed.empty());
     EXPECT_EQ(world.system.content(segment_name(0)), "");
+}
+
+/// "4-5 gzip h: c=c4 d": offsets, codec, an h for a delete horizon, and the records of every batch.
+std::vector<std::string> shape_of(const std::string& bytes) {
+    std::vector<std::string> shapes;
+    BatchCursor cursor(as_bytes(bytes));
+    while (cursor.next()) {
+        const BatchHeader& header = cursor.batch().header;
+        EXPECT_TRUE(check_crc(cursor.batch()));
+        std::string shape = std::to_string(header.magic) + ": " + std::to_string(header.base_offset.value) + "-" +
+                            std::to_string(header.last_offset().value) + " codec " +
+                            std::to_string(static_cast<int>(*header.attributes.codec())) + " max " +
+                            std::to_string(header.max_timestamp.value) + (header.attributes.has_delete_horizon() ? " h" : "") +
+                            (header.attributes.timestamp_type() == TimestampType::log_append_time ? " append" : "");
+        EXPECT_TRUE(for_each_record(cursor.batch(), {}, [&](const RecordView& record) {
+            shape += " " + std::to_string(record.offset.value) + "@" + std::to_string(record.timestamp.value) + ":" +
+                     std::string(as_text(*record.key)) + "=" + (record.value ? std::string(as_text(*record.value)) : "");
+        }));
+        shapes.push_back(shape);
+    }
+    EXPECT_FALSE(cursor.error());
+    return shapes;
+}
+
+class CleanedLegacyFormats : public LegacyFormats {
+  protected:
+    CleanedLegacyFormats() {
+        world.config->compact = true;
+        world.config->delete_old_segments = false;
+        world.config->delete_retention_ms = 1'000;
+    }
+    void clean(std::int64_t now) {
+        const auto cleaned = world.log().clean({.now = {now}, .key_secrets = kCleaningSecrets});
+        ASSERT_TRUE(cleaned) << cleaned.error().message;
+    }
+};
+
+TEST_F(CleanedLegacyFormats, CompactionWritesWhatStaysInFormatTwoAsKafkaDoes) {
+    open({{0,
+           old_entries({.magic = 0}, {{0, -1, "a", "a0"}, {1, -1, "b", "b1"}, {2, -1, std::nullopt, "nokey"}}) +
+               old_entries({.magic = 0, .codec = Codec::gzip},
+                           {{3, -1, "a", "a3"}, {4, -1, "c", "c4"}, {5, -1, "d", std::nullopt}}),
+           kT},
+          {6,
+           old_entries({.magic = 1, .codec = Codec::gzip}, {{6, kT, "b", "b6"}, {7, kT + 1, "e", "e7"}, {8, kT + 2, "f", "f8"}}) +
+               old_entries({.magic = 1}, {{9, kT + 3, "e", "e9"}, {10, kT + 4, "g", std::nullopt}}) +
+               old_entries({.magic = 1, .codec = Codec::snappy}, {{11, kT + 5, "h", "h11"}, {12, kT + 6, "f", "f12"}}) +
+               old_entries({.magic = 1, .codec = Codec::lz4, .log_append_time = kT + 50},
+                           {{13, kT + 5, "i", "i13"}, {14, kT + 6, "f", "f14"}}),
+           kT + 1'000},
+          {15, batch_of(15, Codec::none, {{15, kT + 100, "a", "a15"}, {16, kT + 101, "j", "j16"}}), kT + 2'000},
+          {17, batch_of(17, Codec::none, {{17, kT + 9'000, "z", "z17"}}), kT + 9'000}});
+    clean(kT + 9'000);
+    const std::string cleaned = world.system.content(segment_name(0));
+    EXPECT_THAT(shape_of(cleaned),
+                ElementsAre("2: 4-5 codec 1 max -1 h 4@-1:c=c4 5@-1:d=", "2: 6-6 codec 1 max 1500000000000 6@1500000000000:b=b6",
+                            "2: 9-9 codec 0 max 1500000000003 9@1500000000003:e=e9",
+                            "2: 10-10 codec 0 max 1500000000004 h 10@1500000000004:g=",
+                            "2: 11-11 codec 2 max 1500000000005 11@1500000000005:h=h11",
+                            "2: 13-14 codec 3 max 1500000000050 append 13@1500000000050:i=i13 14@1500000000050:f=f14",
+                            "2: 15-16 codec 0 max 1500000000101 15@1500000000100:a=a15 16@1500000000101:j=j16"));
+    EXPECT_EQ(world.log().first_dirty_offset(), Offset{17});
+    EXPECT_EQ(world.system.modified(segment_name(0)), TimestampMs{kT + 2'000}) << "retention counts on";
+    EXPECT_EQ(offset_at(kT + 1), 9);
+    const std::string all = read_all(world.log(), {0});
+    world.kill();
+    EXPECT_EQ(world.report().cut_bytes, 0u);
+    EXPECT_EQ(read_all(world.log(), {0}), all);
+}
+
+TEST_F(CleanedLegacyFormats, TheLastEntryOfASegmentLeavesItsOffset) {
+    open({{0, old_entries({.magic = 1, .codec = Codec::gzip}, {{0, kT, "b", "0"}, {1, kT, "a", "1"}, {2, kT, "a", "2"}})},
+          {3, old_entries({.magic = 0}, {{3, -1, "a", "3"}})},
+          {4, old_entries({.magic = 0}, {{4, -1, "a", "4"}})},
+          {5, batch_of(5, Codec::none, {{5, kT, "z", "z"}})}});
+    world.config->segment_bytes = 1;  // Each segment is cleaned alone.
+    clean(kT);
+    EXPECT_THAT(shape_of(world.system.content(segment_name(0))),
+                ElementsAre("2: 0-2 codec 1 max 1500000000000 0@1500000000000:b=0"));
+    EXPECT_THAT(shape_of(world.system.content(segment_name(3))), ElementsAre("2: 3-3 codec 0 max -1"));
+    EXPECT_THAT(shape_of(world.system.content(segment_name(4))), ElementsAre("2: 4-4 codec 0 max -1 4@-1:a=4"));
+    world.kill();
+    EXPECT_EQ(world.report().cut_bytes, 0u);
+    EXPECT_EQ(world.log().log_end_offset(), Offset{6});
+}
+
+// An older Kafka's cleaner left these, and no batch says when a tombstone may go: the times of the files do.
+TEST_F(CleanedLegacyFormats, AnOldTombstoneGoesADeleteRetentionBeforeTheNewestCleanSegment) {
+    for (const auto& [age, stays] : {std::pair{999, true}, {1'000, false}}) {
+        ASSERT_TRUE(place({{0, old_entries({.magic = 0}, {{0, -1, "gone", std::nullopt}, {1, -1, "a", "1"}}), kT - age},
+                           {2, old_entries({.magic = 0}, {{2, -1, "b", "2"}}), kT},
+                           {3, old_entries({.magic = 0}, {{3, -1, "c", std::nullopt}}), kT - 5'000},
+                           {4, batch_of(4, Codec::none, {{4, kT, "z", "z"}})}}));
+        world.system.set_content("/data/cleaner-offset-checkpoint", "0\n1\nt 0 3\n");
+        world.open();
+        ASSERT_EQ(world.log().first_dirty_offset(), Offset{3});
+        clean(kT);
+        const auto shapes = shape_of(world.system.content(segment_name(0)));
+        ASSERT_FALSE(shapes.empty());
+        EXPECT_EQ(shapes.front() == "2: 0-0 codec 0 max -1 h 0@-1:gone=", stays) << shapes.front();
+    }
+}
+
+TEST_F(CleanedLegacyFormats, AnEntryThatReachesBeforeItsPlaceStopsTheCleaning) {
+    // The offset of the entry says that its first record lies before the segment.
+    std::vector<std::byte> entry = legacy_bytes({.magic = 1, .codec = Codec::gzip}, {{0, kT, "a", "1"}, {9, kT, "b", "2"}});
+    store_big_endian(entry.data(), std::int64_t{12});
+    open({{0, batch_of(0, Codec::none, numbered(0, 5, kT)) + text(entry)}, {13, batch_of(13, Codec::none, numbered(13, 1, kT))}});
+    const auto cleaned = world.log().clean({.now = {kT}, .key_secrets = kCleaningSecrets});
+    ASSERT_FALSE(cleaned);
+    EXPECT_EQ(cleaned.error().kind, StorageError::Kind::corrupt);
 }
 
 }  // namespace
