@@ -54,6 +54,7 @@ void open_partition(const LogEnvironment& environment, const CheckpointFiles::Of
     PartitionLog::OpenHints hints = offsets.hints_for(partition.name);
     hints.clean = options.was_clean;
     hints.is_foreign = options.is_foreign;
+    hints.was_taken_over = options.was_taken_over;
     hints.now = options.now;
     partition.report = partition.log->open_existing(hints);
 }

@@ -33,6 +33,7 @@ struct OpenPartitionsOptions {
     std::shared_ptr<const LogConfig> config;
     bool was_clean = false;
     bool is_foreign = false;
+    bool was_taken_over = false;
     TimestampMs now{0};
 };
 /// Recovers each partition with the offsets that the checkpoint files have for it, on several threads. Returns when all are done;

@@ -77,6 +77,7 @@ StorageResult<void> LogDirectory::load_partitions(const Options& options) {
                                  .config = options.default_config,
                                  .was_clean = hold_.was_clean,
                                  .is_foreign = hold_.is_foreign,
+                                 .was_taken_over = hold_.was_taken_over,
                                  .now = options.now}),
                 offsets);
     return {};

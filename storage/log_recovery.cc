@@ -96,7 +96,8 @@ StorageResult<void> LogRecovery::refuse_unknown(const Segment& segment, File& fi
         return std::unexpected(later_format_error(segment.log_path(), position));
     }
     const bool is_first = state_->shown.segments.size() == 1 && position == 0;
-    if (!hints_.is_foreign || !is_first || tail.all_zero || tail.holds_batches) {
+    const bool may_be_foreign = hints_.is_foreign || (hints_.was_taken_over && hints_.recovery_point == kNoOffset);
+    if (!may_be_foreign || !is_first || tail.all_zero || tail.holds_batches) {
         return {};
     }
     constexpr std::size_t kMagicPlace = 16;
@@ -114,7 +115,7 @@ StorageResult<void> LogRecovery::refuse_unknown(const Segment& segment, File& fi
 }
 
 StorageResult<LogRecovery::Files> LogRecovery::list_files() {
-    if (hints_.is_foreign) {
+    if (hints_.is_foreign || hints_.recovery_point == kNoOffset) {
         PARTITA_TRY_ASSIGN(const auto found, file_system_.list(*state_->directory));
         PARTITA_TRY(refuse_unknown_formats(found));
     }

@@ -30,9 +30,9 @@ namespace partita {
 /// Only a torn tail (the bytes end inside the last batch, or are zeros) leaves nothing aside: no whole batch is in it.
 /// When the bytes cannot be set aside (disk full), the partition is neither opened nor cut.
 ///
-/// Unknown bytes are no damage. A later message format than 2 (`begins_later_format`), and in a directory that another
-/// broker wrote a log without anything understood, fail with `newer_format`; every `.log` file is then as it was. A directory
-/// that another broker wrote is checked for such formats before any of its files is touched.
+/// Unknown bytes are no damage. A later message format than 2 (`begins_later_format`) fails with `newer_format`. So does a log
+/// without anything understood that may be another broker's: one in a directory that was taken over, without a checkpoint of
+/// ours. Every `.log` file is then as it was. A log without a checkpoint is checked for later formats before any file is touched.
 ///
 /// Entries of the message formats 0 and 1 are accepted as Kafka 4 accepts them. Recovery always checks their CRC, because only
 /// the CRC tells one from a batch whose magic is damaged.

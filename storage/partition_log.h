@@ -376,8 +376,10 @@ class PartitionLog {
     struct OpenHints {
         /// The last stop was clean: files are trusted without reading their content.
         bool clean = false;
-        /// Another broker wrote the directory.
+        /// Another broker wrote the data directory, and this is our first start in it.
         bool is_foreign = false;
+        /// Such a start, or a later one.
+        bool was_taken_over = false;
         /// From the checkpoint files; kNoOffset if they do not name the partition.
         Offset recovery_point = kNoOffset;
         Offset log_start_offset = kNoOffset;

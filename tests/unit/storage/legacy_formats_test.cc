@@ -329,7 +329,11 @@ TEST_F(LegacyFormats, AForeignLogOfWhichNothingIsUnderstoodIsLeftAsItIs) {
     EXPECT_THAT(world.directory->open_report().failed[0].second.message, HasSubstr("holds no record of a message format"));
     EXPECT_EQ(world.system.content(segment_name(0)), content);
     EXPECT_EQ(world.system.files_below("/data/t-0").size(), 1u);
-    // In a directory of ours it is what a power failure left.
+    // The next start finds a directory that is ours, and no checkpoint of that partition.
+    world.kill();
+    ASSERT_EQ(world.directory->open_report().failed.size(), 1u);
+    EXPECT_EQ(world.system.files_below("/data/t-0").size(), 1u);
+    // In a directory that was ours from the beginning, it is what a power failure left.
     ASSERT_TRUE(place({{0, content}}));
     world.system.set_content("/data/partita.properties", "format.version=1\n");
     world.open();
