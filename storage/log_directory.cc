@@ -208,7 +208,8 @@ std::vector<LogDirectory::Unclaimed> LogDirectory::unclaimed() const {
     const MutexLock lock(mutex_);
     std::vector<Unclaimed> all;
     for (const auto& [name, found] : found_.logs()) {
-        all.push_back({name.first, found.log->topic().id, {name.second}, found.log->log_end_offset()});
+        all.push_back(
+            {name.first, found.log->topic().id, {name.second}, found.log->log_end_offset(), !found.log->segments().empty()});
     }
     return all;
 }

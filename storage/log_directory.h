@@ -99,6 +99,8 @@ class LogDirectory {
         TopicId topic_id;
         PartitionIndex partition;
         Offset log_end_offset;
+        /// The directory holds a `.log` file, empty or not, as every partition of a Kafka does.
+        bool has_segments = false;
     };
     [[nodiscard]] std::vector<Unclaimed> unclaimed() const;
     /// True if a Kafka used the directory before our first start, or if partitions were put there by hand. Otherwise everything

@@ -123,12 +123,13 @@ std::string directory_of(std::string_view topic, std::int32_t partition) {
 struct FoundPartitions {
     /// By partition. The ids may be those of different topics with one name.
     std::map<std::int32_t, TopicId> ids;
-    bool has_records = false;
+    bool has_segments = false;
 
     [[nodiscard]] std::int32_t last() const { return ids.rbegin()->first; }
-    /// True if a broker wrote at least one of them: a directory has a topic id or records.
+    /// True if a broker made at least one of them: a directory has a topic id or a segment, even an empty one. Brokers before
+    /// Kafka 2.8 wrote no ids.
     [[nodiscard]] bool are_partitions() const {
-        return has_records || std::ranges::any_of(ids, [](const auto& partition) { return !partition.second.is_zero(); });
+        return has_segments || std::ranges::any_of(ids, [](const auto& partition) { return !partition.second.is_zero(); });
     }
 };
 
@@ -185,7 +186,7 @@ StorageResult<FoundTopics> find_topics(FileSystem& file_system, const LogDirecto
         if (partition.topic != catalog::kClusterMetadataTopicName) {
             FoundPartitions& partitions = by_name[partition.topic];
             partitions.ids[partition.partition.value] = partition.topic_id;
-            partitions.has_records = partitions.has_records || partition.log_end_offset > Offset{0};
+            partitions.has_segments = partitions.has_segments || partition.has_segments;
         }
     }
     PARTITA_TRY_ASSIGN(auto metadata, with_metadata ? read_kafka_metadata(file_system, join_path(logs.path(), kMetadataDirectory))
