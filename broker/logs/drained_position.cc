@@ -18,7 +18,7 @@ constexpr std::uint32_t kReadBytes = 16 * 1024;
 Offset end_of_batches(Bytes bytes) {
     Offset end{0};
     for (std::size_t position = 0; position < bytes.size();) {
-        const auto header = parse_batch_header(bytes.subspan(position));
+        const auto header = parse_log_header(bytes.subspan(position));
         if (!header) {
             break;
         }
@@ -52,7 +52,7 @@ Offset scan_for_deliverable(const PartitionLog& log, Offset from, bool read_comm
         }
         const Offset before = at;
         for (std::size_t position = 0; position < bytes.size();) {
-            const auto header = parse_batch_header(Bytes(bytes).subspan(position));
+            const auto header = parse_log_header(Bytes(bytes).subspan(position));
             if (!header) {
                 break;
             }
@@ -60,7 +60,7 @@ Offset scan_for_deliverable(const PartitionLog& log, Offset from, bool read_comm
             const bool is_deliverable = !header->attributes.is_control() && header->record_count > 0 && !is_aborted;
             if (header->next_offset() > at) {
                 if (is_deliverable) {
-                    return std::max(at, header->base_offset);
+                    return header->knows_first_offset() ? std::max(at, header->base_offset) : at;
                 }
                 at = header->next_offset();
             }

@@ -8,6 +8,7 @@
 #include "protocol/record_batch.h"
 #include "protocol/record_batch_builder.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/support/legacy_writer.h"
 
 namespace {
 
@@ -21,13 +22,18 @@ std::optional<std::int32_t> walk(const Batch& batch, OffsetDeltas deltas) {
     std::int32_t records = 0;
     std::size_t bytes = 0;
     std::int64_t greatest_delta = -1;
+    std::optional<Offset> last_offset;
     const auto walked = for_each_record(batch, {deltas, kLimitBytes}, [&](const RecordView& record) {
         ++records;
         bytes += record.size_bytes;
-        if (deltas == OffsetDeltas::dense) {
+        if (!batch.header.is_current_format()) {
+            FUZZ_CHECK(record.offset_delta == 0);
+            FUZZ_CHECK(deltas == OffsetDeltas::any || !last_offset || record.offset > *last_offset);
+            last_offset = record.offset;
+        } else if (deltas == OffsetDeltas::dense) {
             FUZZ_CHECK(record.offset_delta == records - 1);
         }
-        if (deltas == OffsetDeltas::ascending) {
+        if (deltas == OffsetDeltas::ascending && batch.header.is_current_format()) {
             FUZZ_CHECK(record.offset_delta > greatest_delta);
         }
         greatest_delta = record.offset_delta;
@@ -47,7 +53,7 @@ std::optional<std::int32_t> walk(const Batch& batch, OffsetDeltas deltas) {
     if (!walked) {
         return std::nullopt;
     }
-    FUZZ_CHECK(records == batch.header.record_count);
+    FUZZ_CHECK(!batch.header.is_current_format() || records == batch.header.record_count);
     return records;
 }
 
@@ -128,6 +134,12 @@ std::vector<std::vector<std::byte>> fuzz_seeds() {
         const auto batch = parse_batch(seeds.back());
         const std::vector<std::byte> payload(batch->payload().begin(), batch->payload().end());
         seeds.push_back(payload);
+    }
+    for (const int magic : {0, 1}) {
+        for (const Codec codec : {Codec::none, Codec::gzip, Codec::snappy, Codec::lz4}) {
+            seeds.push_back(test::legacy_bytes({.magic = magic, .codec = codec},
+                                               {{7, 1000, "k", "v"}, {8, 900, std::nullopt, "w"}, {9, 1000, "k", std::nullopt}}));
+        }
     }
     seeds.emplace_back();
     build_end_transaction_marker({ControlRecordType::commit, 3}, {5}, {0}, {1}, {0}, {1000}, seeds.back());

@@ -87,6 +87,16 @@ class StorageWorld {
         system.crash_process();
         open();
     }
+    /// Opens a directory whose partition 0 has this one segment.
+    void open_with(std::string segment) {
+        vanish();
+        system.crash_process();
+        if (auto made = system.make_directories("/data/t-0"); !made) {
+            throw std::runtime_error(made.error().message);
+        }
+        system.set_content("/data/t-0/00000000000000000000.log", std::move(segment));
+        open();
+    }
     PartitionLog& log(int partition = 0) {
         auto claimed = directory->claim(topic, PartitionIndex{partition}, config);
         if (!claimed) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "broker/logs/topic_table.h"
+#include "protocol/legacy_records.h"
 #include "protocol/record_batch.h"
 #include "storage/keyed_log_reader.h"
 #include "storage/partition_log.h"
@@ -64,13 +65,14 @@ std::optional<Offset> LogKeyedRecords::end_of_answer(PartitionIndex partition, O
         return std::nullopt;
     }
     std::optional<Offset> end;
-    for (std::uint64_t position = 0; slice->size - position >= kBatchHeaderBytes;) {
-        std::array<std::byte, kBatchHeaderBytes> header_bytes;
+    for (std::uint64_t position = 0; slice->size - position >= kLegacyEntryBytesMin;) {
+        std::array<std::byte, kBatchHeaderBytes> room;
+        const auto header_bytes = MutableBytes(room).first(std::min<std::size_t>(room.size(), slice->size - position));
         const auto read = slice->file->read_at(slice->position + position, header_bytes);
         if (!read || *read != header_bytes.size()) {
             break;
         }
-        const auto header = parse_batch_header(header_bytes);
+        const auto header = parse_log_header(header_bytes);
         // An answer may end within a batch. Clients leave that batch out, and ask for it again.
         if (!header || position + header->size_bytes() > slice->size) {
             break;

@@ -7,6 +7,7 @@
 
 #include "broker/logs/aborted_follower.h"
 #include "broker/logs/topic_table.h"
+#include "protocol/legacy_records.h"
 #include "protocol/record_batch.h"
 #include "storage/log_markers.h"
 #include "storage/partition_log.h"
@@ -50,7 +51,7 @@ class Walk {
             return false;
         }
         const Offset before = at_;
-        for (std::uint64_t position = 0; at_ < to_ && slice->size - position >= kBatchHeaderBytes;) {
+        for (std::uint64_t position = 0; at_ < to_ && slice->size - position >= kLegacyEntryBytesMin;) {
             if (bytes_read_ >= bytes_max_) {
                 return false;
             }
@@ -77,7 +78,7 @@ class Walk {
         std::vector<BatchHeader> headers;
         std::uint64_t position = 0;
         while (position < bytes_.size()) {
-            const auto header = parse_batch_header(Bytes(bytes_).subspan(position));
+            const auto header = parse_log_header(Bytes(bytes_).subspan(position));
             if (!header) {
                 break;
             }
@@ -96,13 +97,17 @@ class Walk {
 
     void pass(const BatchHeader& header) {
         const bool is_aborted = aborted_.covers(header);
-        const Offset begin = std::max(header.base_offset, at_);
+        const Offset begin = header.knows_first_offset() ? std::max(header.base_offset, at_) : at_;
         const Offset end = std::min(header.next_offset(), to_);
         at_ = std::max(at_, header.next_offset());
         if (begin >= end || header.attributes.is_control() || is_aborted) {
             return;
         }
         const std::int64_t offsets = end - begin;
+        if (!header.knows_first_offset()) {
+            count_ += {.records = offsets, .is_exact = false};
+            return;
+        }
         const std::int64_t in_batch = header.record_count;
         const bool is_whole = begin == header.base_offset && end == header.next_offset();
         const bool has_all = in_batch == header.next_offset() - header.base_offset;

@@ -21,7 +21,8 @@ namespace partita::insight {
 ///
 /// A caller makes one object for one look, with one budget. After about `bytes_max` bytes it counts offsets instead, and marks
 /// the number as a bound. It also gives a bound for records of open transactions, which may still be aborted; for a batch that is
-/// partly in the range and has lost records to cleaning; and for parts of a log that it cannot read.
+/// partly in the range and has lost records to cleaning; for compressed entries of message format 0 and 1, whose headers do not
+/// count; and for parts of a log that it cannot read.
 class LogRecordCounter final : public RecordCounter {
   public:
     /// The default budget. Counting is a part of each look, which comes once a second while records come. So it must take less

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "broker/logs/topic_table.h"
+#include "tests/support/legacy_writer.h"
 #include "tests/support/storage_fixture.h"
 
 namespace partita::insight {
@@ -145,6 +146,24 @@ TEST_F(KeyedRecordsOfALog, AKeyIsFoundByItsOffset) {
         EXPECT_EQ(records.key_at({0}, Offset{offset}), "key") << offset;
     }
     EXPECT_EQ(records.key_at({0}, Offset{6}), std::nullopt);
+}
+
+TEST_F(KeyedRecordsOfALog, AreReadOfOldMessageFormats) {
+    std::vector<std::byte> old;
+    test::write_legacy({.magic = 0}, {{0, -1, "key", "v"}, {1, -1, std::nullopt, "v"}}, old);
+    test::write_legacy({.magic = 1, .codec = Codec::gzip}, {{2, 1000, "key", "v"}, {3, 1000, "key", "v"}, {4, 1000, "key", "v"}},
+                       old);
+    world.open_with(std::string(as_text(old)));
+    topic.partitions.assign(1, std::make_shared<logs::Partition>(world.shared_log(), fetch::PartitionKey{1}));
+    EXPECT_EQ(read(0, 5), Offset{5});
+    EXPECT_THAT(offsets, ElementsAre(0, 2, 3, 4));
+    EXPECT_EQ(read(3, 5), Offset{5});
+    EXPECT_THAT(offsets, ElementsAre(3, 4)) << "begins within a compressed entry";
+    LogKeyedRecords records(topic);
+    EXPECT_EQ(records.key_at({0}, Offset{3}), "key");
+    EXPECT_EQ(records.key_at({0}, Offset{1}), std::nullopt);
+    EXPECT_EQ(records.end_of_answer({0}, Offset{0}, 1 << 20), Offset{5});
+    EXPECT_EQ(records.end_of_answer({0}, Offset{0}, 1), Offset{1});
 }
 
 }  // namespace

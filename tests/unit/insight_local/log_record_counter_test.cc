@@ -6,6 +6,7 @@
 
 #include "broker/logs/topic_table.h"
 #include "storage/log_cleaner.h"
+#include "tests/support/legacy_writer.h"
 #include "tests/support/storage_fixture.h"
 
 namespace partita::insight {
@@ -149,6 +150,19 @@ TEST_F(CountsOfRecords, LeaveOutWhatACleaningTook) {
     EXPECT_TRUE(left.is_exact);
     EXPECT_LT(left.records, 10);
     EXPECT_GT(left.records, 0);
+}
+
+TEST_F(CountsOfRecords, OfCompressedEntriesInOldMessageFormatsAreBounds) {
+    std::vector<std::byte> old;
+    test::write_legacy({.magic = 0}, {{0, -1, "k", "v"}, {1, -1, "k", "v"}}, old);
+    test::write_legacy({.magic = 1, .codec = Codec::gzip}, {{2, 1000, "k", "v"}, {3, 1000, "k", "v"}, {4, 1000, "k", "v"}}, old);
+    world.open_with(std::string(as_text(old)));
+    take_log();
+    write_transaction(ProducerId{1}, 1);
+    end(ProducerId{1}, ControlRecordType::commit);
+    EXPECT_EQ(between(0, 2), RecordCount{2});
+    EXPECT_EQ(between(0, 5), (RecordCount{.records = 5, .is_exact = false}));
+    EXPECT_EQ(between(3, 7), (RecordCount{.records = 3, .is_exact = false})) << "two of the entry, one behind it";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/log_markers.h"
+#include "tests/support/legacy_writer.h"
 #include "tests/support/storage_fixture.h"
 
 namespace partita::runtime {
@@ -179,6 +180,17 @@ TEST_F(DrainedPosition, OfManyGroupsIsReadOnceHoweverOftenItIsAskedFor) {
     EXPECT_EQ(drained.first_deliverable(log, Offset{0}), Offset{4});
     EXPECT_EQ(drained.first_deliverable(other, Offset{0}), Offset{1});
     EXPECT_EQ(drained.bytes_read(), once);
+}
+
+TEST(DrainedPositionOfOldFormats, IsTheCommitAlsoWithinACompressedEntry) {
+    std::vector<std::byte> old;
+    test::write_legacy({.magic = 0}, {{0, -1, "k", "v"}}, old);
+    test::write_legacy({.magic = 1, .codec = Codec::gzip}, {{1, 1000, "k", "v"}, {2, 1000, "k", "v"}, {3, 1000, "k", "v"}}, old);
+    test::StorageWorld world;
+    world.open_with(std::string(as_text(old)));
+    for (const std::int64_t commit : {0, 1, 2, 3, 4}) {
+        EXPECT_EQ(logs::first_deliverable(world.log(), Offset{commit}, true), Offset{commit});
+    }
 }
 
 }  // namespace

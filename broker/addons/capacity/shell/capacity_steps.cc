@@ -9,6 +9,7 @@
 #include "broker/logs/read_request.h"
 #include "broker/logs/topic_table.h"
 #include "broker/logs/turn.h"
+#include "protocol/legacy_records.h"
 #include "storage/file_system.h"
 
 namespace partita::capacity {
@@ -60,29 +61,38 @@ std::int64_t count_and_cut(FileSlice& slice, std::int64_t records_max, bool keep
     read.clear();
     std::int64_t records = 0;
     std::uint64_t position = 0;
-    while (position + kBatchHeaderBytes <= slice.size) {
-        if (position + kBatchHeaderBytes > read_from + read.size()) {
+    Offset next = slice.base_offset;
+    while (position + kLegacyEntryBytesMin <= slice.size) {
+        const std::size_t header_bytes = std::min<std::uint64_t>(kBatchHeaderBytes, slice.size - position);
+        if (position + header_bytes > read_from + read.size()) {
             read.resize(std::min<std::uint64_t>(kReadBytes, slice.size - position));
             const auto done = slice.file->read_at(slice.position + position, read);
             // Data that cannot be read here cannot be sent either: the code that sends it reports the failure.
-            if (!done || *done < kBatchHeaderBytes) {
+            if (!done || *done < header_bytes) {
                 return records;
             }
             read.resize(*done);
             read_from = position;
         }
-        const auto header = parse_batch_header(Bytes(read).subspan(position - read_from));
+        const auto header = parse_log_header(Bytes(read).subspan(position - read_from));
+        if (!header && header.error() == BatchError::truncated) {
+            break;
+        }
         if (!header) {
             return records;
         }
         if (position + header->size_bytes() > slice.size) {
             break;
         }
-        const std::int64_t more = header->attributes.is_control() ? 0 : std::max(0, header->record_count);
+        // The offsets bound the records of a compressed entry of an older format.
+        const std::int64_t more = header->attributes.is_control() ? 0
+                                  : header->knows_first_offset()  ? std::max(0, header->record_count)
+                                                                  : std::max<std::int64_t>(1, header->next_offset() - next);
         if (records + more > records_max && (position > 0 || !keeps_first_batch)) {
             break;
         }
         records += more;
+        next = header->next_offset();
         position += header->size_bytes();
     }
     // Readers drop an incomplete batch at the end: it comes again, whole, and is charged then.
