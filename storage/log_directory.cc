@@ -166,7 +166,8 @@ StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::take_found(const std:
     const std::string directory = directory_name_of(name);
     const bool is_made_now = unreadable == Unreadable::is_a_stray;
     if (const StorageError* error = found_.unreadable(name)) {
-        if (!is_made_now) {
+        // Its records may be good, so it is not moved out of the way.
+        if (!is_made_now || error->kind == StorageError::Kind::newer_format) {
             return std::unexpected(*error);
         }
         PARTITA_TRY(set_aside_.as_stray(directory, true));

@@ -77,7 +77,7 @@ class LogDirectory {
     ///
     /// `Unreadable` decides about a directory that could not be opened at the start. `is_an_error` makes the claim fail.
     /// `is_a_stray` is for a partition that is being made now, whose data the directory cannot hold: the directory becomes a
-    /// stray, and so does one that names no topic id.
+    /// stray, and so does one that names no topic id. A directory in an unknown format makes the claim fail all the same.
     enum class Unreadable : std::uint8_t { is_an_error, is_a_stray };
     [[nodiscard]] StorageResult<std::shared_ptr<PartitionLog>> claim(std::shared_ptr<const LogTopic> topic,
                                                                      PartitionIndex partition,

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <set>
 
+#include "protocol/big_endian.h"
 #include "protocol/messages/09_offset_fetch.h"
 #include "protocol/record_batch_builder.h"
 #include "tests/support/broker_process.h"
@@ -55,6 +56,31 @@ std::string mixed_log() {
     return std::string(as_text(bytes));
 }
 
+/// A committed offset as Kafka 0.9 and 0.10 stored it in __consumer_offsets: key and value in version 1.
+LegacyWritten committed_offset(std::int64_t at, std::string_view group, std::string_view topic, std::int64_t offset) {
+    std::string key;
+    std::string value;
+    const auto put = [](std::string& to, auto number) {
+        to.resize(to.size() + sizeof number);
+        store_big_endian(reinterpret_cast<std::byte*>(to.data() + to.size() - sizeof number), number);
+    };
+    const auto put_text = [&](std::string& to, std::string_view text) {
+        put(to, static_cast<std::int16_t>(text.size()));
+        to += text;
+    };
+    constexpr std::int64_t kDayMs = 86'400'000;
+    put(key, std::int16_t{1});
+    put_text(key, group);
+    put_text(key, topic);
+    put(key, std::int32_t{0});
+    put(value, std::int16_t{1});
+    put(value, offset);
+    put_text(value, "");
+    put(value, wall_ms());
+    put(value, wall_ms() + kDayMs);
+    return {at, wall_ms(), key, value};
+}
+
 std::vector<std::string> values_of(PlainClient& client, const std::string& topic) {
     std::vector<std::string> values;
     for (const ReadRecord& record : client.read_all(topic, 0).value_or(std::vector<ReadRecord>{{-1, "cannot read"}})) {
@@ -69,6 +95,11 @@ TEST(OldData, ADirectoryFromBeforeKRaftIsServedWithItsEmptyTopics) {
     old.write_log("empty-0", "");
     old.write_log("empty-1", "");
     old.write("backup-20261121/notes.txt", "a user's own");
+    std::vector<std::byte> offsets;
+    write_legacy({.magic = 0}, {committed_offset(0, "readers", "full", 1)}, offsets);
+    write_legacy({.magic = 1, .codec = Codec::gzip},
+                 {committed_offset(1, "others", "empty", 0), committed_offset(2, "readers", "full", 2)}, offsets);
+    old.write_log("__consumer_offsets-0", as_text(offsets));
     for (const char* start : {"first", "second"}) {
         const auto broker = BrokerProcess::start({.data_directory = old.path()});
         ASSERT_NE(broker, nullptr) << start;
@@ -82,6 +113,8 @@ TEST(OldData, ADirectoryFromBeforeKRaftIsServedWithItsEmptyTopics) {
         EXPECT_EQ(client.list_offset("full", 0, kTime + 1), 2);
         EXPECT_EQ(client.list_offset("full", 0, -3), 3) << "the newest time";
         EXPECT_EQ(client.list_offset("empty", 1, -1), 0);
+        EXPECT_TRUE(eventually([&] { return client.committed("readers", "full", 0) == 2; })) << broker->output();
+        EXPECT_EQ(client.committed("others", "empty", 0), 0);
         const auto page = broker->http_get("/v1/topics/full/partitions/0/records?from=1&limit=2");
         ASSERT_TRUE(page);
         EXPECT_THAT(page->body, HasSubstr(R"("offset":1,"timestamp_ms":1500000000000,"key":"k","value":"format 1")"));
@@ -180,6 +213,7 @@ TEST(OldData, APartitionInALaterFormatIsNamedAndLeftAsItIs) {
         PlainClient client(broker->port());
         EXPECT_EQ(client.metadata()->count("later"), 0u);
         EXPECT_EQ(values_of(client, "known").size(), 4u);
+        EXPECT_NE(client.create_topic("later", 1).error, ErrorCode::none) << "its directory would have to go";
         EXPECT_THAT(broker->output(), HasSubstr("later-0"));
         EXPECT_THAT(broker->output(), HasSubstr("has an unknown message format at position 0"));
         EXPECT_EQ(broker->stop().exit_code, 0);
