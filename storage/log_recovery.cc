@@ -91,6 +91,7 @@ StorageResult<void> LogRecovery::refuse_unknown_formats(const std::vector<Direct
 
 StorageResult<void> LogRecovery::refuse_unknown(const Segment& segment, File& file, std::uint64_t position,
                                                 const DamagedTail& tail) {
+    state_->assume_unpublished();
     PARTITA_TRY_ASSIGN(const auto is_later, begins_later_format(file, position, segment.size_bytes(), end_));
     if (is_later) {
         return std::unexpected(later_format_error(segment.log_path(), position));
