@@ -570,7 +570,11 @@ StorageResult<void> LogRecovery::free_reserved(Segment& segment, bool is_sealed)
         PARTITA_TRY_ASSIGN(modified, file_system_.modified(segment.log_path()));
     }
     PARTITA_TRY(file->truncate(segment.size_bytes()));
-    return modified >= TimestampMs{0} ? file_system_.set_modified(segment.log_path(), modified) : StorageResult<void>{};
+    if (modified >= TimestampMs{0}) {
+        // Only the owner of a file may set its time. With the time of the cut, retention keeps the records longer.
+        (void)file_system_.set_modified(segment.log_path(), modified);
+    }
+    return {};
 }
 
 StorageResult<void> LogRecovery::cut(Segment& segment, std::uint64_t position, std::string reason, bool is_truncated_tail) {
