@@ -198,6 +198,7 @@ std::expected<void, BatchError> Fetcher::Handing::hand_on(const Batch& batch, Ab
         return std::unexpected(BatchError::crc_mismatch);
     }
     const bool is_left_out = aborted.has(header) || header.attributes.is_control();
+    const bool has_time = header.magic > 0;
     RecordReader reader(batch);
     RecordView record;
     while (wants_more && !is_left_out) {
@@ -209,7 +210,7 @@ std::expected<void, BatchError> Fetcher::Handing::hand_on(const Batch& batch, Ab
                  .partition = partition.partition,
                  .offset = record.offset.value,
                  .timestamp_ms = record.timestamp.value,
-                 .timestamp_type = header.attributes.timestamp_type(),
+                 .timestamp_type = has_time ? std::optional(header.attributes.timestamp_type()) : std::nullopt,
                  .leader_epoch = header.partition_leader_epoch.value,
                  .key = record.key,
                  .value = record.value,

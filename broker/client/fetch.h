@@ -21,7 +21,8 @@ struct FetchedRecord {
     std::int32_t partition = 0;
     std::int64_t offset = 0;
     std::int64_t timestamp_ms = -1;
-    TimestampType timestamp_type = TimestampType::create_time;
+    /// Empty for a record of message format 0, which has no time.
+    std::optional<TimestampType> timestamp_type = TimestampType::create_time;
     std::int32_t leader_epoch = -1;
     std::optional<Bytes> key;
     std::optional<Bytes> value;

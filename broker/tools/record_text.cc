@@ -90,7 +90,10 @@ class DefaultWriter final : public RecordWriter {
             out += is_first ? "" : key_separator_;
             is_first = false;
         };
-        if (prints_timestamp_) {
+        if (prints_timestamp_ && !record.timestamp_type) {
+            next_column();
+            out += "NO_TIMESTAMP";
+        } else if (prints_timestamp_) {
             next_column();
             const bool is_append = record.timestamp_type == TimestampType::log_append_time;
             out += (is_append ? "LogAppendTime:" : "CreateTime:") + std::to_string(record.timestamp_ms);

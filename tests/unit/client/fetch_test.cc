@@ -40,7 +40,9 @@ TEST(Fetcher, HandsOnRecordsOfOldFormatsBeforeBatchesOfToday) {
     settings.bootstrap = *parse_bootstrap("a:1");
     Cluster cluster(network, settings);
     std::vector<std::string> values;
+    std::vector<bool> has_times;
     const auto take = [&](const FetchedRecord& record) {
+        has_times.push_back(record.timestamp_type.has_value());
         values.push_back(std::to_string(record.offset) + " " + value_or_null(record.value));
         return true;
     };
@@ -48,6 +50,7 @@ TEST(Fetcher, HandsOnRecordsOfOldFormatsBeforeBatchesOfToday) {
     fetcher.seek({"t", 0}, 1);
     EXPECT_EQ(fetcher.poll(take), 3);
     EXPECT_THAT(values, ElementsAre("1 value-1", "2 null", "3 today"));
+    EXPECT_THAT(has_times, ElementsAre(false, false, true));
     EXPECT_EQ(fetcher.position({"t", 0}), 4);
     log[old_bytes - 1] ^= std::byte{1};
     fetcher.seek({"t", 0}, 1);

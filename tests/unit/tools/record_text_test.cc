@@ -90,6 +90,13 @@ TEST(RecordText, AnUnknownDeserializerIsNamedAndBytesAreShown) {
     EXPECT_EQ(StoredRecord("k", "v").shown(*writer), "v\n");
 }
 
+TEST(RecordText, ARecordOfMessageFormatZeroHasNoTime) {
+    const auto writer = writer_of({{"print.timestamp", "true"}});
+    std::string text;
+    EXPECT_TRUE(writer->write({.topic = "t", .timestamp_type = std::nullopt, .value = as_bytes("v"), .headers = {}}, {}, text));
+    EXPECT_EQ(text, "NO_TIMESTAMP\tv\n");
+}
+
 TEST(RecordText, FormatsShowWhatTheyName) {
     const StoredRecord record("k", "v", kHeaders);
     EXPECT_EQ(record.shown(**format_writer(R"(%t-%p@%o %T %k=%s %K/%S [%h] 100%%\t\\\n)", false)),
