@@ -1,22 +1,16 @@
 #include "storage/batch_scan.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "protocol/assert.h"
-#include "protocol/big_endian.h"
 #include "protocol/crc32c.h"
 #include "protocol/legacy_records.h"
 #include "protocol/try.h"
 
 namespace partita {
-namespace {
 
-constexpr std::size_t kMagicPlace = 16;
-
-/// The CRC that the batch at `position` must have, computed in pieces.
-StorageResult<std::uint32_t> checksum_of(File& file, std::uint64_t position, const BatchHeader& header) {
+StorageResult<std::uint32_t> batch_checksum(File& file, std::uint64_t position, const BatchHeader& header) {
     const bool is_current = header.is_current_format();
     const std::uint64_t end = position + header.size_bytes();
     position += is_current ? kBatchCrcCoverageStart : kLegacyCrcCoverageStart;
@@ -34,8 +28,6 @@ StorageResult<std::uint32_t> checksum_of(File& file, std::uint64_t position, con
     }
     return crc;
 }
-
-}  // namespace
 
 StorageResult<Bytes> BatchScan::window(std::size_t count) {
     const std::uint64_t left = end_ - position_;
@@ -72,7 +64,7 @@ StorageResult<BatchScan::Step> BatchScan::next() {
         return step;
     }
     if (header->size_bytes() > kBelievedBytes) {
-        PARTITA_TRY_ASSIGN(const auto crc, checksum_of(file_, position_, *header));
+        PARTITA_TRY_ASSIGN(const auto crc, batch_checksum(file_, position_, *header));
         if (crc != header->crc) {
             step.error = BatchError::crc_mismatch;
             return step;
@@ -88,54 +80,6 @@ StorageResult<BatchScan::Step> BatchScan::next() {
     step.batch = *batch;
     position_ += header->size_bytes();
     return step;
-}
-
-StorageResult<bool> has_damaged_magic(File& file, std::uint64_t position, std::uint64_t end) {
-    std::array<std::byte, kBatchHeaderBytes> bytes{};
-    PARTITA_TRY_ASSIGN(const auto read, file.read_at(position, bytes));
-    bytes[kMagicPlace] = std::byte{kCurrentMagic};
-    const auto header = parse_batch_header(Bytes(bytes).first(read));
-    if (!header || header->size_bytes() > end - position) {
-        return false;
-    }
-    PARTITA_TRY_ASSIGN(const auto crc, checksum_of(file, position, *header));
-    return crc == header->crc;
-}
-
-StorageResult<bool> begins_later_format(File& file, std::uint64_t position, std::uint64_t end, Offset expected) {
-    // Every format so far has offset, size and magic at the same places.
-    struct Entry {
-        Offset offset;
-        std::uint64_t end = 0;
-        std::int8_t magic = 0;
-    };
-    const auto entry_at = [&](std::uint64_t at) -> StorageResult<std::optional<Entry>> {
-        std::array<std::byte, kMagicPlace + 1> head;
-        PARTITA_TRY_ASSIGN(const auto read, file.read_at(at, head));
-        if (at + head.size() > end || read < head.size()) {
-            return std::nullopt;
-        }
-        const Entry entry{.offset = {load_big_endian<std::int64_t>(head.data())},
-                          .end = at + kBatchPrefixBytes + load_big_endian<std::uint32_t>(head.data() + sizeof(std::int64_t)),
-                          .magic = load_big_endian<std::int8_t>(head.data() + kMagicPlace)};
-        const bool is_plausible = entry.offset >= expected &&
-                                  entry.offset - expected <= std::numeric_limits<std::int32_t>::max() &&
-                                  entry.end >= at + kLegacyEntryBytesMin && entry.end <= end;
-        return is_plausible ? std::optional(entry) : std::nullopt;
-    };
-    PARTITA_TRY_ASSIGN(const auto entry, entry_at(position));
-    if (!entry || entry->magic <= kCurrentMagic || entry->magic > kLaterMagicMax) {
-        return false;
-    }
-    PARTITA_TRY_ASSIGN(const auto is_damaged, has_damaged_magic(file, position, end));
-    if (is_damaged) {
-        return false;
-    }
-    if (entry->end == end) {
-        return true;
-    }
-    PARTITA_TRY_ASSIGN(const auto next, entry_at(entry->end));
-    return next && next->magic == entry->magic && next->offset > entry->offset;
 }
 
 StorageResult<DamagedTail> inspect_damaged_tail(File& file, std::uint64_t position, std::uint64_t end, Offset expected) {
@@ -159,7 +103,7 @@ StorageResult<DamagedTail> inspect_damaged_tail(File& file, std::uint64_t positi
         const std::size_t shortest = is_last ? kLegacyEntryBytesMin : kBatchHeaderBytes;
         for (std::size_t at = 0; at + shortest <= piece.size(); ++at, ++position) {
             // The magic is one byte out of 256, the offset 31 bits out of 64: nearly nothing gets to the CRC.
-            if (std::to_integer<int>(piece[at + kMagicPlace]) > kCurrentMagic) {
+            if (std::to_integer<int>(piece[at + kBatchMagicPlace]) > kCurrentMagic) {
                 continue;
             }
             const auto header = parse_log_header(piece.subspan(at));
@@ -174,7 +118,7 @@ StorageResult<DamagedTail> inspect_damaged_tail(File& file, std::uint64_t positi
                 return tail;
             }
             checksum_bytes_left -= header->size_bytes();
-            PARTITA_TRY_ASSIGN(const auto crc, checksum_of(file, position, *header));
+            PARTITA_TRY_ASSIGN(const auto crc, batch_checksum(file, position, *header));
             if (crc == header->crc) {
                 tail.holds_batches = true;
                 return tail;

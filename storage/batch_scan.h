@@ -47,22 +47,18 @@ class BatchScan {
     std::size_t buffer_size_ = 0;
 };
 
+/// Where every format so far has its magic.
+inline constexpr std::size_t kBatchMagicPlace = 16;
+
+/// The CRC that the batch of any format at `position` must have, computed in pieces of `BatchScan::kReadBytes`.
+[[nodiscard]] StorageResult<std::uint32_t> batch_checksum(File& file, std::uint64_t position, const BatchHeader& header);
+
 /// The bytes that a scan found behind a bad batch.
 struct DamagedTail {
     bool all_zero = true;
     /// The tail holds a whole batch with a right CRC and an offset at or above `expected`, or too many places that look like one.
     bool holds_batches = false;
 };
-
-/// True if a batch of format 2 lies at `position` whose magic alone is damaged. The CRC does not cover the magic.
-[[nodiscard]] StorageResult<bool> has_damaged_magic(File& file, std::uint64_t position, std::uint64_t end);
-
-/// The greatest magic that may be that of a later format. A greater one is damage.
-inline constexpr std::int8_t kLaterMagicMax = 15;
-/// True if an entry of a later format than 2 probably begins at `position`, where no batch can be read: its magic is 3 to
-/// `kLaterMagicMax`, its offset may follow `expected`, its size leads to the end or to another entry of that format, and it has
-/// no damaged magic.
-[[nodiscard]] StorageResult<bool> begins_later_format(File& file, std::uint64_t position, std::uint64_t end, Offset expected);
 
 /// Looks at every byte of `[position, end)` for a batch that could be saved, in pieces of `BatchScan::kReadBytes`. If too many
 /// places only look like batches, the search ends as if it had found one: the caller then sets the tail aside instead of losing

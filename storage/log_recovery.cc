@@ -1,7 +1,6 @@
 #include "storage/log_recovery.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <utility>
 
@@ -10,18 +9,13 @@
 #include "storage/partition_log_appender.h"
 #include "storage/producer_snapshot.h"
 #include "storage/swap_recovery.h"
+#include "storage/unknown_formats.h"
 
 namespace partita {
 namespace {
 
 constexpr std::size_t kLargestCheckpointFile = 64 * 1024 * 1024;
 constexpr std::size_t kCopyBytes = 1024 * 1024;
-
-StorageError later_format_error(const std::string& path, std::uint64_t position) {
-    return {StorageError::Kind::newer_format, 0,
-            path + " has an unknown message format at position " + std::to_string(position) +
-                "; this version knows the formats 0, 1 and 2: use a newer version, or move the directory of the partition away"};
-}
 
 StorageResult<void> copy_range(File& from, std::uint64_t position, std::uint64_t end, File& to) {
     std::vector<std::byte> buffer(static_cast<std::size_t>(std::min<std::uint64_t>(kCopyBytes, end - position)));
@@ -52,73 +46,10 @@ std::string LogRecovery::path(Offset base, std::string_view extension) const {
     return join_path(*state_->directory, segment_file_name(base, extension));
 }
 
-StorageResult<void> LogRecovery::refuse_unknown_formats(const std::vector<DirectoryEntry>& entries) {
-    std::vector<Offset> bases;
-    for (const DirectoryEntry& entry : entries) {
-        if (const auto base = parse_segment_file_name(entry.name, ".log")) {
-            bases.push_back(*base);
-        }
-    }
-    std::ranges::sort(bases);
-    for (auto base = bases.begin(); base != bases.end(); ++base) {
-        const bool is_read_whole = !hints_.clean && (base + 1 == bases.end() || *(base + 1) > hints_.recovery_point);
-        const std::string name = path(*base, ".log");
-        PARTITA_TRY_ASSIGN(auto file, file_system_.open(name, OpenMode::read_only));
-        PARTITA_TRY_ASSIGN(const auto size, file->size());
-        HeaderWalk walk(*file, 0, size);
-        Offset expected = *base;
-        std::uint64_t position = 0;
-        while (true) {
-            const auto placed = walk.next();
-            if (!placed && placed.error().kind != StorageError::Kind::corrupt) {
-                return std::unexpected(placed.error());
-            }
-            if (!placed) {
-                PARTITA_TRY_ASSIGN(const auto is_later, begins_later_format(*file, position, size, expected));
-                if (is_later) {
-                    return std::unexpected(later_format_error(name, position));
-                }
-            }
-            if (!placed || !*placed || !is_read_whole) {
-                break;
-            }
-            position = (*placed)->position + (*placed)->header.size_bytes();
-            expected = std::max(expected, (*placed)->header.next_offset());
-        }
-    }
-    return {};
-}
-
-StorageResult<void> LogRecovery::refuse_unknown(const Segment& segment, File& file, std::uint64_t position,
-                                                const DamagedTail& tail) {
-    state_->assume_unpublished();
-    PARTITA_TRY_ASSIGN(const auto is_later, begins_later_format(file, position, segment.size_bytes(), end_));
-    if (is_later) {
-        return std::unexpected(later_format_error(segment.log_path(), position));
-    }
-    const bool is_first = state_->shown.segments.size() == 1 && position == 0;
-    const bool may_be_foreign = hints_.is_foreign || (hints_.was_taken_over && hints_.recovery_point == kNoOffset);
-    if (!may_be_foreign || !is_first || tail.all_zero || tail.holds_batches) {
-        return {};
-    }
-    constexpr std::size_t kMagicPlace = 16;
-    std::array<std::byte, kMagicPlace + 1> head;
-    PARTITA_TRY_ASSIGN(const auto read, file.read_at(0, head));
-    const bool has_unknown_magic = read == head.size() && std::to_integer<int>(head.back()) > kCurrentMagic;
-    PARTITA_TRY_ASSIGN(const auto is_damaged, has_damaged_magic(file, 0, segment.size_bytes()));
-    if (has_unknown_magic && !is_damaged) {
-        return std::unexpected(StorageError{StorageError::Kind::newer_format, 0,
-                                            segment.log_path() +
-                                                " holds no record of a message format that this version knows (0, 1 "
-                                                "and 2); move the directory away if it is no partition"});
-    }
-    return {};
-}
-
 StorageResult<LogRecovery::Files> LogRecovery::list_files() {
     if (hints_.is_foreign || hints_.recovery_point == kNoOffset) {
-        PARTITA_TRY_ASSIGN(const auto found, file_system_.list(*state_->directory));
-        PARTITA_TRY(refuse_unknown_formats(found));
+        const Offset read_from = hints_.clean ? Offset{std::numeric_limits<std::int64_t>::max()} : hints_.recovery_point;
+        PARTITA_TRY(refuse_later_formats(file_system_, *state_->directory, read_from));
     }
     PARTITA_TRY_ASSIGN(const auto swaps, finish_swaps(file_system_, *state_->directory));
     report_.finished_swaps += swaps;
@@ -578,10 +509,17 @@ StorageResult<void> LogRecovery::free_reserved(Segment& segment, bool is_sealed)
 }
 
 StorageResult<void> LogRecovery::cut(Segment& segment, std::uint64_t position, std::string reason, bool is_truncated_tail) {
+    state_->assume_unpublished();
     PARTITA_TRY_ASSIGN(auto file, segment.file());
     const std::uint64_t size = segment.size_bytes();
     PARTITA_TRY_ASSIGN(auto tail, inspect_damaged_tail(*file, position, size, end_));
-    PARTITA_TRY(refuse_unknown(segment, *file, position, tail));
+    const BadEntry bad{.path = segment.log_path(), .position = position, .end = size, .expected = end_};
+    PARTITA_TRY(refuse_later_format(*file, bad));
+    const bool may_be_foreign = hints_.is_foreign || (hints_.was_taken_over && hints_.recovery_point == kNoOffset);
+    const bool is_first = state_->shown.segments.size() == 1 && position == 0;
+    if (may_be_foreign && is_first && !tail.all_zero && !tail.holds_batches) {
+        PARTITA_TRY(refuse_unknown_magic(*file, bad));
+    }
     const bool worth_keeping = !tail.all_zero && (tail.holds_batches || !is_truncated_tail);
     if (worth_keeping) {
         const std::string name = segment_file_name(segment.base_offset(), ".log") + "." + std::to_string(position) + ".corrupt";

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "storage/batch_scan.h"
 #include "storage/partition_log.h"
 #include "storage/partition_log_state.h"
 
@@ -30,7 +29,7 @@ namespace partita {
 /// Only a torn tail (the bytes end inside the last batch, or are zeros) leaves nothing aside: no whole batch is in it.
 /// When the bytes cannot be set aside (disk full), the partition is neither opened nor cut.
 ///
-/// Unknown bytes are no damage. A later message format than 2 (`begins_later_format`) fails with `newer_format`. So does a log
+/// Unknown bytes are no damage. A later message format than 2 (`refuse_later_format`) fails with `newer_format`. So does a log
 /// without anything understood that may be another broker's: one in a directory that was taken over, without a checkpoint of
 /// ours. Every `.log` file is then as it was. A log without a checkpoint is checked for later formats before any file is touched.
 ///
@@ -54,11 +53,6 @@ class LogRecovery {
     };
 
     [[nodiscard]] StorageResult<Files> list_files();
-    /// Fails if a segment begins with an unknown format, or has one where recovery will read, before anything is changed.
-    [[nodiscard]] StorageResult<void> refuse_unknown_formats(const std::vector<DirectoryEntry>& entries);
-    /// Fails if the bytes of the segment behind `position`, where no batch can be read, may be records all the same.
-    [[nodiscard]] StorageResult<void> refuse_unknown(const Segment& segment, File& file, std::uint64_t position,
-                                                     const DamagedTail& tail);
     /// Starts again and trusts nothing, because the log has less than the recovery point promises.
     [[nodiscard]] StorageResult<RecoveryReport> start_over();
     [[nodiscard]] StorageResult<void> load_epochs(const Files& files);
