@@ -92,6 +92,15 @@ std::string describe(const std::vector<Camp>& camps) {
 /// Precedes a number that other keys may add to.
 std::string at_least(bool is_exact) { return is_exact ? "" : "at least "; }
 
+/// For findings that rest on the newest record of a key: with a part of the records, that number is neither a lower nor an upper
+/// bound, and the finding is only a possibility.
+void doubt(Finding& finding, std::string_view title) {
+    finding.severity = Severity::warn;
+    finding.title = title;
+    finding.condition = "as far as a part of the records shows, " + finding.condition +
+                        "; a record that the broker had no time to look at may have deleted the value";
+}
+
 }  // namespace
 
 bool TopicWatch::has_seen_everything(const TopicFacts& facts) const {
@@ -370,10 +379,13 @@ void TopicWatch::find_orphans(std::vector<Finding>& findings, const TopicFacts& 
         return;
     }
     const bool is_exact = has_seen_everything(facts);
-    finding.condition = at_least(is_exact) + counted(found, "key has a value", "keys have a value") +
+    finding.condition = counted(found, "key has a value", "keys have a value") +
                         " in a partition that no longer gets their records, and compaction will never replace it" +
                         sampling_note();
     count_keys(finding, "orphaned_keys", found, is_exact);
+    if (!is_exact) {
+        doubt(finding, "compaction may keep old values for ever");
+    }
     findings.push_back(std::move(finding));
 }
 
@@ -406,9 +418,12 @@ void TopicWatch::find_missed_tombstones(std::vector<Finding>& findings, const To
         return;
     }
     const bool is_exact = has_seen_everything(facts);
-    finding.condition = at_least(is_exact) + counted(found, "key was", "keys were") +
+    finding.condition = counted(found, "key was", "keys were") +
                         " deleted by a tombstone in one partition while another still holds a value" + sampling_note();
     count_keys(finding, "keys", found, is_exact);
+    if (!is_exact) {
+        doubt(finding, "a tombstone may miss its key");
+    }
     findings.push_back(std::move(finding));
 }
 

@@ -525,6 +525,8 @@ void AutoResets::find_ambiguous_skips(const std::string& topic, const ReaderFact
     struct Lost {
         std::map<PartitionIndex, Offset> skipped_to;
         std::vector<std::string> groups;
+        /// There were several starts in one partition: each may be another group's loss.
+        bool has_several = false;
     };
     std::map<ClientIdentity, Lost> by_client;
     for (const Start& start : starts_) {
@@ -532,8 +534,9 @@ void AutoResets::find_ambiguous_skips(const std::string& topic, const ReaderFact
             continue;
         }
         Lost& lost = by_client[start.client];
-        Offset& skipped_to = lost.skipped_to[start.partition];
-        skipped_to = std::max(skipped_to, start.from);
+        const auto [skipped_to, is_first] = lost.skipped_to.try_emplace(start.partition, start.from);
+        lost.has_several = lost.has_several || !is_first;
+        skipped_to->second = std::max(skipped_to->second, start.from);
         lost.groups.insert(lost.groups.end(), start.groups.begin(), start.groups.end());
     }
     for (auto& [client, lost] : by_client) {
@@ -558,12 +561,14 @@ void AutoResets::find_ambiguous_skips(const std::string& topic, const ReaderFact
                                         .client_address = client.address},
                                        "a client called " + to_string(client) + " began after " + the_first(records) + " of " +
                                            counted(partitions, "new partition") + ": it is one of " + names(lost.groups) +
-                                           ", or a reader in no group that shares the name",
+                                           ", or a reader in no group that shares the name" +
+                                           (lost.has_several ? "; it began several times, or several of them lost records" : ""),
                                        records.records);
         finding.severity = Severity::warn;
         finding.advice =
             "Give each application its own client.id; on the broker's machine, let the broker see which process owns a socket.";
-        finding.numbers = numbers_of(records, partitions);
+        // The largest loss stands for all: another group of the name may have lost as much.
+        finding.numbers = numbers_of({.records = records.records, .is_exact = records.is_exact && !lost.has_several}, partitions);
         for (const auto& [partition, skipped_to] : lost.skipped_to) {
             finding.add_evidence(partition, Offset{skipped_to.value - 1});
         }

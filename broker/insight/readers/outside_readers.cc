@@ -174,14 +174,52 @@ std::vector<OutsideReader> outside_readers(const ReadingConnections& readings, R
     return there;
 }
 
+namespace {
+
+/// Processes that only the process tells apart are one subject, since a finding names none: their findings become one, with the
+/// numbers of all.
+void unite(std::vector<Finding> found, std::vector<Finding>& findings) {
+    struct United {
+        Finding finding;
+        std::int64_t others = 0;
+    };
+    std::vector<United> united;
+    for (Finding& finding : found) {
+        const auto same = std::ranges::find_if(
+            united, [&](const United& each) { return each.finding.id == finding.id && each.finding.subject == finding.subject; });
+        if (same == united.end()) {
+            united.push_back({std::move(finding)});
+            continue;
+        }
+        ++same->others;
+        same->finding.count += finding.count;
+        for (std::size_t index = 0; index < finding.numbers.size(); ++index) {
+            auto& [name, value] = same->finding.numbers[index];
+            const std::int64_t other = finding.numbers[index].value;
+            value = name == "is_exact" ? std::min(value, other) : value + other;
+        }
+    }
+    for (auto& [finding, others] : united) {
+        if (others > 0) {
+            finding.condition += "; " + counted(others, "other reader") + " of this name and address likewise, " +
+                                 std::to_string(finding.count) + " in all";
+        }
+        findings.push_back(std::move(finding));
+    }
+}
+
+}  // namespace
+
 void find_outside_readers(const std::string& topic, const ReaderFacts& facts, const std::vector<OutsideReader>& readers,
                           LookTime& time, std::vector<Finding>& findings) {
+    std::vector<Finding> found;
     for (const OutsideReader& reader : readers) {
-        find_replay(topic, facts, reader, findings);
-        find_half_reader(topic, facts, reader, time, findings);
-        find_external_offsets(topic, facts, reader, findings);
-        find_mirror(topic, facts, reader, findings);
+        find_replay(topic, facts, reader, found);
+        find_half_reader(topic, facts, reader, time, found);
+        find_external_offsets(topic, facts, reader, found);
+        find_mirror(topic, facts, reader, found);
     }
+    unite(std::move(found), findings);
 }
 
 }  // namespace partita::insight

@@ -266,6 +266,22 @@ TEST_F(AutoResetsTest, OfTwoGroupsThatNothingTellsApartOneOfThemIsTold) {
     EXPECT_FALSE(skipped());
 }
 
+TEST_F(AutoResetsTest, OfSeveralThatNothingTellsApartTheLargestLossIsNotCalledAll) {
+    add_group("audit", {11});
+    assign_everything();
+    ask("billing", kCoordinator, kNew);
+    ask("audit", {11}, kNew);
+    watch_.on_list_offsets(client_, kNew, -1, Offset{5});
+    watch_.on_list_offsets(client_, kNew, -1, Offset{7});
+    fetch(client_, kFetches, kNew, 5);
+    fetch(client_, {12}, kNew, 7);
+    const auto lost = skipped();
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->count, 7);
+    EXPECT_EQ(lost->numbers.back(), (FindingNumber{"is_exact", 0}));
+    EXPECT_NE(lost->condition.find("or several of them lost records"), std::string::npos) << lost->condition;
+}
+
 TEST_F(AutoResetsTest, NothingIsToldWhileTheKernelIsAsked) {
     start_at_latest(kNew, 7);
     connections_.wanted.insert(kFetches);

@@ -148,6 +148,20 @@ TEST_F(ConsumerWatchTest, AReplayFromBeforeTheGrowthIsCountedUntilItsRecordsAreG
     EXPECT_FALSE(finding(HazardId::replay_inversion));
 }
 
+TEST_F(ConsumerWatchTest, ReadersThatOnlyTheProcessTellsApartAreToldTogether) {
+    const ClientIdentity audit{"rdkafka", "/10.0.0.3"};
+    connections_.is_of({5}, 100);
+    connections_.is_of({6}, 200);
+    fetch(audit, {5}, {0}, 99);
+    fetch(audit, {6}, {0}, 30);
+    const auto told = finding(HazardId::replay_inversion);
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->count, 71);
+    EXPECT_NE(told->condition.find("; 1 other reader of this name and address likewise, 71 in all"), std::string::npos)
+        << told->condition;
+    EXPECT_EQ(std::ranges::count(findings(), HazardId::replay_inversion, &Finding::id), 1);
+}
+
 TEST_F(ConsumerWatchTest, WhatWasReplayedOfOneGrowthIsToldAfterTheNext) {
     const ClientIdentity audit{"audit", "/10.0.0.3"};
     fetch(audit, {5}, {0}, 30);
