@@ -251,28 +251,51 @@ Result<std::map<std::string, std::vector<ConfigEntry>>> describe_configs(Cluster
     return found;
 }
 
-Result<void> alter_configs(Cluster& cluster, ResourceType type, const std::string& name,
-                           const std::vector<std::pair<std::string, std::optional<std::string>>>& changes) {
+namespace {
+
+/// The resources that were refused, by name.
+Result<std::map<std::string, Failure>> alter_resources(Cluster& cluster, const Route& route, ResourceType type,
+                                                       const std::map<std::string, ConfigChanges>& changes) {
     constexpr std::int8_t kSet = 0;
     constexpr std::int8_t kDelete = 1;
-    std::vector<IncrementalAlterConfigsRequest::AlterableConfig> configs;
-    for (const auto& [key, value] : changes) {
-        configs.push_back({.name = key,
-                           .config_operation = value ? kSet : kDelete,
-                           .value = value ? std::string_view(*value) : std::string_view("")});
+    // The request points at these.
+    std::vector<std::vector<IncrementalAlterConfigsRequest::AlterableConfig>> configs;
+    configs.reserve(changes.size());
+    std::vector<IncrementalAlterConfigsRequest::AlterConfigsResource> resources;
+    for (const auto& [name, list] : changes) {
+        auto& ours = configs.emplace_back();
+        for (const auto& [key, value] : list) {
+            ours.push_back({.name = key,
+                            .config_operation = value ? kSet : kDelete,
+                            .value = value ? std::string_view(*value) : std::string_view("")});
+        }
+        resources.push_back({.resource_type = static_cast<std::int8_t>(type), .resource_name = name, .configs = ours});
     }
-    IncrementalAlterConfigsRequest::AlterConfigsResource resource{
-        .resource_type = static_cast<std::int8_t>(type), .resource_name = name, .configs = configs};
-    const IncrementalAlterConfigsRequest request{.resources = {&resource, 1}};
-    auto reply =
-        cluster.ask<IncrementalAlterConfigsResponse>(route_of(type, {&name, 1}), {.name = "incrementalAlterConfigs"}, request);
-    PARTITA_TRY(reply);
-    for (const auto& result : (*reply)->responses) {
+    const IncrementalAlterConfigsRequest request{.resources = resources};
+    PARTITA_TRY_ASSIGN(auto reply,
+                       cluster.ask<IncrementalAlterConfigsResponse>(route, {.name = "incrementalAlterConfigs"}, request));
+    std::map<std::string, Failure> refused;
+    for (const auto& result : reply->responses) {
         if (result.error_code != ErrorCode::none) {
-            return std::unexpected(refusal(result.error_code, result.error_message.value_or("")));
+            refused[std::string(result.resource_name)] = refusal(result.error_code, result.error_message.value_or(""));
         }
     }
+    return refused;
+}
+
+}  // namespace
+
+Result<void> alter_configs(Cluster& cluster, ResourceType type, const std::string& name, const ConfigChanges& changes) {
+    PARTITA_TRY_ASSIGN(auto refused, alter_resources(cluster, route_of(type, {&name, 1}), type, {{name, changes}}));
+    if (!refused.empty()) {
+        return std::unexpected(std::move(refused.begin()->second));
+    }
     return {};
+}
+
+Result<std::map<std::string, Failure>> alter_topic_configs(Cluster& cluster,
+                                                           const std::map<std::string, ConfigChanges>& changes) {
+    return alter_resources(cluster, Route::any(), ResourceType::topic, changes);
 }
 
 Result<std::vector<std::string>> list_config_resources(Cluster& cluster, ResourceType type) {

@@ -92,9 +92,15 @@ struct ConfigEntry {
                                                                                        std::span<const std::string> names,
                                                                                        bool with_synonyms = false);
 
-/// Sets configs of one resource; removes those with a null value.
+/// Names and values; a null value removes the config.
+using ConfigChanges = std::vector<std::pair<std::string, std::optional<std::string>>>;
+
+/// Sets and removes configs of one resource.
 [[nodiscard]] Result<void> alter_configs(Cluster& cluster, ResourceType type, const std::string& name,
-                                         const std::vector<std::pair<std::string, std::optional<std::string>>>& changes);
+                                         const ConfigChanges& changes);
+/// The same of several topics, by name, in one request. Returns those that were refused.
+[[nodiscard]] Result<std::map<std::string, Failure>> alter_topic_configs(Cluster& cluster,
+                                                                         const std::map<std::string, ConfigChanges>& changes);
 /// The names of a type's resources that have configs (KIP-1142).
 [[nodiscard]] Result<std::vector<std::string>> list_config_resources(Cluster& cluster, ResourceType type);
 
