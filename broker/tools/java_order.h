@@ -22,7 +22,10 @@ namespace partita::tools {
 /// scripts may depend on it. `capacity` is the map's initial capacity.
 [[nodiscard]] std::vector<std::string> in_java_order(std::span<const std::string> keys, std::size_t capacity = 16);
 
-/// The same for any type with a hash in Java.
+/// The capacity of a java.util.HashMap that is a copy of another one with so many keys.
+[[nodiscard]] constexpr std::size_t capacity_of_copy(std::size_t keys) { return keys * 4 / 3 + 1; }
+
+/// `in_java_order` for any type with a hash in Java.
 template <class T, class Hash>
 [[nodiscard]] std::vector<T> in_java_order(std::vector<T> keys, std::size_t capacity, Hash hash_of) {
     // A map doubles when it is more than three quarters full.
