@@ -139,6 +139,11 @@ int run_tool(const Tool& tool, std::span<const std::string> words, const Surroun
     if (const auto broken = options->check(tool.rules)) {
         return end(tool, {broken->is_refusal ? Ending::Kind::refused : Ending::Kind::usage, broken->message}, surroundings);
     }
+    if (tool.check != nullptr) {
+        if (const auto checked = tool.check(*options); !checked) {
+            return end(tool, checked.error(), surroundings);
+        }
+    }
     if (const auto single = check_repeated(tool, *options); !single) {
         return end(tool, single.error(), surroundings);
     }

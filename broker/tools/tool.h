@@ -91,6 +91,8 @@ struct Tool {
     Repeated repeated = Repeated::refused;
     /// With `Repeated::failed`: options that are refused all the same, separated by blanks.
     std::string_view refused_if_repeated = {};
+    /// Checks of the line that `rules` cannot express; they come before those of repetitions. May be null.
+    Outcome<void> (*check)(const Options& options) = nullptr;
     /// Returns the exit code.
     Outcome<int> (*run)(const Options& options, const Surroundings& surroundings) = nullptr;
     /// The text before the message about an invalid option.

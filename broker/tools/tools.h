@@ -20,6 +20,7 @@ extern const Tool kOffsetsTool;
 extern const Tool kProduceTool;
 extern const Tool kQuorumTool;
 extern const Tool kQuotasTool;
+extern const Tool kReassignTool;
 extern const Tool kRecordsTool;
 extern const Tool kTopicsTool;
 extern const Tool kTransactionsTool;

@@ -1,8 +1,11 @@
 """The lines that our commands and Kafka's tools are compared on, and what Kafka's tools said to each (command_lines.json)."""
 
+import atexit
 import json
 import pathlib
 import re
+import shutil
+import tempfile
 
 RECORDED = pathlib.Path(__file__).with_name("command_lines.json")
 BROKER_PROPERTIES = {"auto.create.topics.enable": "false"}
@@ -22,6 +25,7 @@ FEATURES = "kafka-features"
 QUORUM = "kafka-metadata-quorum"
 ACLS = "kafka-acls"
 TOKENS = "kafka-delegation-tokens"
+REASSIGN = "kafka-reassign-partitions"
 #: Settings of a client that says nothing of who it is.
 NOBODYS = ("--command-config", "/dev/null")
 
@@ -36,7 +40,57 @@ def build(tools):
     tools(PRODUCE, "--topic", "words", input="".join(word + "\n" for word in WORDS)).succeeded()
     tools(GROUPS, "--reset-offsets", "--group", "reader", "--topic", "plain:0,1", "--to-latest", "--execute").succeeded()
     description = tools(TOPICS, "--describe", "--topic", "plain").succeeded().out
-    return {"id": re.search(r"TopicId: (\S+)", description)[1], "node": re.search(r"Leader: (\d+)", description)[1]}
+    words = {"id": re.search(r"TopicId: (\S+)", description)[1], "node": re.search(r"Leader: (\d+)", description)[1]}
+    sizes = json.loads(tools(LOG_DIRS, "--describe").succeeded().lines[-1])
+    words["log_dir"] = sizes["brokers"][0]["logDirs"][0]["logDir"]
+    return words | write_files(int(words["node"]), words["log_dir"])
+
+
+def plan(*partitions, version=1):
+    """A file for kafka-reassign-partitions."""
+    return json.dumps({"version": version, "partitions": [
+        dict(zip(("topic", "partition", "replicas", "log_dirs"), partition)) for partition in partitions]}, separators=(",", ":"))
+
+
+def write_files(node, log_dir):
+    """Files that lines may name: {plan} is the path of "plan"."""
+    files = {
+        "impatient": "default.api.timeout.ms=1500\nrequest.timeout.ms=1000\n",
+        "move": '{"topics":[{"topic":"plain"},{"topic":"words"}],"version":1}',
+        "move_twice": '{"topics":[{"topic":"plain"},{"topic":"words"},{"topic":"plain"}]}',
+        "move_missing": '{"topics":[{"topic":"plain"},{"topic":"nope"},{"topic":"none"}]}',
+        "move_nothing": "{}",
+        "move_text": '{"topics":[{"topic":5}]}',
+        "move_object": '{"topics":{"topic":"plain"}}',
+        "plan": plan(("plain", 0, [node], ["any"]), ("plain", 1, [node])),
+        "plan_other": plan(("plain", 0, [node, node + 1])),
+        "plan_missing": plan(("nope", 0, [node])),
+        "plan_partition": plan(("plain", 77, [node]), ("words", 9, [node])),
+        "plan_behind": plan(("plain", 3, [node])),
+        "plan_twice": plan(("plain", 0, [node]), ("words", 0, [node]), ("plain", 0, [node]), ("words", 0, [node])),
+        "plan_replicas": plan(("plain", 0, [node, node]), ("plain", 1, [node, 7, 7, node])),
+        "plan_empty": plan(),
+        "plan_nowhere": plan(("plain", 0, [])),
+        "plan_version": plan(version=2),
+        "plan_text": '{"version":"1","partitions":[]}',
+        "plan_null": '{"version":null}',
+        "plan_list": "[1, 2]",
+        "plan_field": '{"partitions":[{"topic":"plain"}]}',
+        "plan_number": '{"partitions":[{"topic":"plain","partition":99999999999,"replicas":[1]}]}',
+        "plan_fraction": '{"partitions":[{"topic":"plain","partition":0,"replicas":[1.5]}]}',
+        "plan_more": plan(("plain", 0, [node])) + " and more",
+        "plan_broken": '{"version":',
+        "plan_blank": "",
+        "plan_directory": plan(("plain", 0, [node], ["/nope"])),
+        "plan_directories": plan(("plain", 0, [node], ["any", "any"])),
+        "plan_here": plan(("plain", 0, [node], [log_dir]), ("plain", 1, [node], ["any"])),
+        **{f"twin_{letter}": plan((f"twin-{letter}", 0, [node]), (f"twin-{letter}", 1, [node], [log_dir])) for letter in "ab"},
+    }
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="partita-lines-"))
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    for name, text in files.items():
+        (directory / name).write_text(text)
+    return {"files": str(directory), "no_file": str(directory / "no_file")} | {name: str(directory / name) for name in files}
 
 
 def run(runner, line, words):
@@ -70,8 +124,15 @@ class Recording:
     @staticmethod
     def normal(said, words, bootstrap):
         port = bootstrap.rsplit(":", 1)[1]
-        return {key: re.sub(rf"[\w.]+:{port}\b", "HOST:PORT", without_ids(value)).replace(words["id"], "ID")
-                if isinstance(value, str) else value for key, value in said.items()}
+        names = {words["id"]: "ID", words["log_dir"]: "LOG_DIR", words["files"]: "FILES"}
+
+        def normal_text(text):
+            text = re.sub(rf"[\w.]+:{port}\b", "HOST:PORT", without_ids(text))
+            for word, name in names.items():
+                text = text.replace(word, name)
+            return text
+
+        return {key: normal_text(value) if isinstance(value, str) else value for key, value in said.items()}
 
     def add(self, line, said, words, bootstrap):
         if " ".join(line) not in OF_THE_MOMENT:
@@ -102,6 +163,12 @@ DIFFERENCES = {
         given_twice(GROUPS, "--reset-offsets", "--dry-run", "--group", "reader", "--topic", "plain", "--shift-by", "1"),
         given_twice(GROUPS, "--reset-offsets", "--dry-run", "--group", "reader", "--topic", "plain", "--by-duration", "P1D"),
         given_twice(GROUPS, "--delete-offsets", "--topic", "missing", "--group", "reader"))},
+    "kafka-reassign-partitions --list --command-config /no/such/file":
+        ({"output": "Error: /no/such/file (No such file or directory)\n"}, "Kafka's tool names the file and not what is wrong with it"),
+    **{f"kafka-reassign-partitions {action} --reassignment-json-file {{plan_broken}}":
+       ({"output": "Error: The input string is not a valid JSON\n"}, "Kafka's tool says where") for action in ("--execute", "--verify")},
+    **{f"kafka-reassign-partitions {action} --reassignment-json-file {{plan_blank}}":
+       ({"output": "Error: The input string shouldn't be empty\n"}, "Kafka's tool says where") for action in ("--execute", "--verify")},
     "kafka-topics --list --command-config /no/such/file":
         ({"error": "/no/such/file (No such file or directory)"}, "Kafka's tool names the file and not what is wrong with it"),
 }
@@ -497,6 +564,43 @@ LOOKS = [
     [PRODUCE, "--topic", "plain", "--batch-size", "5", "--max-partition-memory-bytes", "1000"],
     [PRODUCE, "--topic", "plain", "--line-reader", "org.apache.kafka.tools.LineMessageReader"],
     [PRODUCE, "--topic", "plain", "--line-reader", "x.Y"],
+    # Moves of partitions.
+    [REASSIGN],
+    [REASSIGN, "--help"],
+    [REASSIGN, "--lost"],
+    [REASSIGN, "--list"],
+    [REASSIGN, "--list", "--generate"],
+    [REASSIGN, "--list", "--bootstrap-controller", "localhost:1"],
+    [REASSIGN, "--list", "--command-config", "/no/such/file"],
+    [REASSIGN, "--list", "--timeout", "5"],
+    [REASSIGN, "--list", "--verify", "--timeout", "5"],
+    [REASSIGN, "--verify", "--throttle", "5", "--reassignment-json-file", "{plan}", "--additional"],
+    given_twice(REASSIGN, "--list", "--timeout", "5"),
+    given_twice(REASSIGN, "--list", *NOBODYS),
+    given_twice(REASSIGN, "--verify", "--reassignment-json-file", "{plan}"),
+    [REASSIGN, "--generate"],
+    [REASSIGN, "--generate", "--broker-list", "1"],
+    [REASSIGN, "--generate", "--topics-to-move-json-file", "{move}"],
+    *([REASSIGN, "--generate", "--topics-to-move-json-file", file, "--broker-list", brokers, *more] for file, brokers, *more in (
+        ("{move}", "{node}"), ("{move}", "{node}", "--disable-rack-aware"), ("{move}", "{node}", "--throttle", "5"), ("{move}", "1,2"),
+        ("{move}", "1,1"), ("{move}", "2,1,2,1"), ("{move}", "x"), ("{move}", "1, 2"), ("{move}", "1,,"), ("{move}", ","),
+        ("{move}", ",1"), ("{move}", "99999999999"), ("{move}", "77"), ("{move_twice}", "1"), ("{move_missing}", "1"),
+        ("{move_nothing}", "1"), ("{move_text}", "1"), ("{move_object}", "1"), ("{plan_broken}", "1"), ("{plan_blank}", "1"),
+        ("{plan_version}", "1"), ("{plan_list}", "1"), ("{plan}", "1"), ("{no_file}", "1"))),
+    *([REASSIGN, action, "--reassignment-json-file", "{" + file + "}"] for action in ("--execute", "--verify") for file in (
+        "plan", "plan_missing", "plan_partition", "plan_behind", "plan_twice", "plan_replicas", "plan_empty", "plan_nowhere",
+        "plan_version", "plan_text", "plan_null", "plan_list", "plan_field", "plan_number", "plan_fraction", "plan_more", "plan_broken",
+        "plan_blank", "plan_directory", "plan_directories", "plan_here", "no_file")),
+    *([REASSIGN, "--cancel", "--reassignment-json-file", "{" + file + "}"] for file in (
+        "plan", "plan_missing", "plan_partition", "plan_empty", "plan_version", "plan_directory", "no_file")),
+    *([REASSIGN, action, "--reassignment-json-file", "{plan_other}", "--command-config", "{impatient}"]
+      for action in ("--execute", "--verify", "--cancel")),
+    [REASSIGN, "--verify", "--reassignment-json-file", "{plan}", "--preserve-throttles"],
+    [REASSIGN, "--cancel", "--reassignment-json-file", "{plan}", "--preserve-throttles", "--timeout", "7"],
+    [REASSIGN, "--cancel", "--reassignment-json-file", "{plan}", "--timeout", "soon"],
+    *([REASSIGN, "--execute", "--reassignment-json-file", "{plan}", *more] for more in (
+        ["--throttle", "x"], ["--throttle", "-5"], ["--timeout", ""], ["--replica-alter-log-dirs-throttle", "1.5"],
+        ["--disallow-replication-factor-change"], ["--additional", "--timeout", "500"])),
 ]
 
 #: Scenes that change something: Kafka's tool plays them on a topic of its own, ours on a twin.
@@ -557,6 +661,23 @@ SCENES = {
         [CONFIGS, "--alter", "--group", "{t}", "--add-config", "consumer.session.timeout.ms=50000"],
         [CONFIGS, "--describe", "--group", "{t}"],
         [CONFIGS, "--alter", "--group", "{t}", "--delete-config", "consumer.session.timeout.ms"],
+        [TOPICS, "--delete", "--topic", "{t}"],
+    ],
+    "moves": [
+        [TOPICS, "--create", "--topic", "{t}", "--partitions", "2"],
+        [REASSIGN, "--execute", "--reassignment-json-file", "{plan_of_t}", "--throttle", "5000000"],
+        [CONFIGS, "--describe", "--topic", "{t}"],
+        [CONFIGS, "--describe", "--broker", "{node}"],
+        [REASSIGN, "--execute", "--reassignment-json-file", "{plan_of_t}", "--replica-alter-log-dirs-throttle", "7000000", "--additional"],
+        [CONFIGS, "--describe", "--broker", "{node}"],
+        [REASSIGN, "--verify", "--reassignment-json-file", "{plan_of_t}", "--preserve-throttles"],
+        [CONFIGS, "--describe", "--topic", "{t}"],
+        [REASSIGN, "--verify", "--reassignment-json-file", "{plan_of_t}"],
+        [CONFIGS, "--describe", "--topic", "{t}"],
+        [CONFIGS, "--describe", "--broker", "{node}"],
+        [REASSIGN, "--execute", "--reassignment-json-file", "{plan_of_t}", "--throttle", "0"],
+        [REASSIGN, "--cancel", "--reassignment-json-file", "{plan_of_t}"],
+        [CONFIGS, "--describe", "--topic", "{t}"],
         [TOPICS, "--delete", "--topic", "{t}"],
     ],
     "records": [

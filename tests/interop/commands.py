@@ -62,6 +62,19 @@ def own_words(text):
             if not LOG_LINE.match(line) and not STACK_LINE.match(line) and not EXCEPTION_LINE.match(line)]
 
 
+#: The head of a stack trace that a tool prints on its output behind "Error: ".
+TRACE_LINE = re.compile(r"^(java|joptsimple|com\.fasterxml|org\.apache\.kafka)\.[\w.$]+(: .*)?$")
+
+
+def without_stack_trace(text):
+    """An output up to the stack trace that ends it, if there is one."""
+    lines = text.splitlines(keepends=True)
+    for at, line in enumerate(lines):
+        if TRACE_LINE.match(line.rstrip("\n")) and any(before.startswith("Error: ") for before in lines[:at]):
+            return "".join(lines[:at])
+    return text
+
+
 def first_error(result):
     """The first line of the error stream that a person would read. An exception's class before its message is Java's."""
     words = [line for line in own_words(result.err) if line]
