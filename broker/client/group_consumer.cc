@@ -149,6 +149,9 @@ void GroupConsumer::lose(const std::set<TopicPartition>& partitions) {
         assigned_.erase(partition);
         committed_.erase(partition);
     }
+    if (settings_.on_revoked) {
+        settings_.on_revoked(partitions);
+    }
 }
 
 Result<std::map<TopicPartition, CommittedOffset>> GroupConsumer::committed(const std::set<TopicPartition>& partitions) {
@@ -165,6 +168,9 @@ Result<std::map<TopicPartition, CommittedOffset>> GroupConsumer::committed(const
 }
 
 Result<void> GroupConsumer::take(const std::set<TopicPartition>& partitions) {
+    if (settings_.on_assigned) {
+        settings_.on_assigned(partitions);
+    }
     PARTITA_TRY_ASSIGN(const auto offsets, committed(partitions));
     std::vector<TopicPartition> fresh;
     for (const TopicPartition& partition : partitions) {

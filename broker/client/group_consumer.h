@@ -29,6 +29,10 @@ struct GroupConsumerSettings {
     std::int64_t commit_interval_ms = 5'000;
     /// Receives problems that do not end the reading. May be empty.
     std::function<void(const std::string&)> warn;
+    /// Called when the group gives partitions to this consumer, before it looks for their offsets, and when it has given them up.
+    /// Both may be empty.
+    std::function<void(const std::set<TopicPartition>&)> on_assigned;
+    std::function<void(const std::set<TopicPartition>&)> on_revoked;
 };
 
 /// Reads topics as a member of a group. It starts where the group has committed. It commits periodically, before it gives up

@@ -61,7 +61,7 @@ Outcome<void> check_repeated(const Tool& tool, Options& options) {
         options.keep_last();
     }
     const std::string_view name = options.repeated();
-    if (name.empty()) {
+    if (name.empty() || tool.repeated == Repeated::tool_checks) {
         return {};
     }
     std::string message = repeated_text(name);

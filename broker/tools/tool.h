@@ -66,6 +66,7 @@ enum class Repeated : std::uint8_t {
     refused,      ///< The line is refused before the tool does anything. (joptsimple, read outside the tool's own error handling)
     failed,       ///< The tool fails. (joptsimple, read inside)
     last_counts,  ///< argparse4j ignores all but the last.
+    tool_checks,  ///< The tool looks itself (`Options::repeated`), behind what it prints first.
 };
 
 /// joptsimple's message about such an option.

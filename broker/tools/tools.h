@@ -17,6 +17,7 @@ extern const Tool kGroupListTool;
 extern const Tool kGroupsTool;
 extern const Tool kLogDirsTool;
 extern const Tool kOffsetsTool;
+extern const Tool kPerfConsumeTool;
 extern const Tool kProduceTool;
 extern const Tool kQuorumTool;
 extern const Tool kQuotasTool;

@@ -26,6 +26,7 @@ QUORUM = "kafka-metadata-quorum"
 ACLS = "kafka-acls"
 TOKENS = "kafka-delegation-tokens"
 REASSIGN = "kafka-reassign-partitions"
+PERF_CONSUME = "kafka-consumer-perf-test"
 #: Settings of a client that says nothing of who it is.
 NOBODYS = ("--command-config", "/dev/null")
 
@@ -104,6 +105,15 @@ def without_ids(text):
     return re.sub(r"(TopicId: )\S{22}", r"\1ID", text)
 
 
+def without_speeds(text):
+    """Times and speeds are others each time; how much was read and written is not."""
+    def columns(match):
+        words = match[0].split(", ")
+        return ", ".join(word if at in (2, 4) else "N" for at, word in enumerate(words))
+
+    return re.sub(r"^[^,\n]+, [^,\n]+(, ([\d.]+|NaN|Infinity)){8}$", columns, text, flags=re.MULTILINE)
+
+
 def given_twice(tool, *line):
     """The line with its last two words repeated."""
     return [tool, *line, *line[-2:]]
@@ -127,7 +137,7 @@ class Recording:
         names = {words["id"]: "ID", words["log_dir"]: "LOG_DIR", words["files"]: "FILES"}
 
         def normal_text(text):
-            text = re.sub(rf"[\w.]+:{port}\b", "HOST:PORT", without_ids(text))
+            text = re.sub(rf"[\w.]+:{port}\b", "HOST:PORT", without_speeds(without_ids(text)))
             for word, name in names.items():
                 text = text.replace(word, name)
             return text
@@ -169,6 +179,8 @@ DIFFERENCES = {
        ({"output": "Error: The input string is not a valid JSON\n"}, "Kafka's tool says where") for action in ("--execute", "--verify")},
     **{f"kafka-reassign-partitions {action} --reassignment-json-file {{plan_blank}}":
        ({"output": "Error: The input string shouldn't be empty\n"}, "Kafka's tool says where") for action in ("--execute", "--verify")},
+    "kafka-consumer-perf-test --topic words --num-records 5 --command-config /no/such/file":
+        ({"error": "/no/such/file (No such file or directory)"}, "Kafka's tool names the file and not what is wrong with it"),
     "kafka-topics --list --command-config /no/such/file":
         ({"error": "/no/such/file (No such file or directory)"}, "Kafka's tool names the file and not what is wrong with it"),
 }
@@ -601,6 +613,28 @@ LOOKS = [
     *([REASSIGN, "--execute", "--reassignment-json-file", "{plan}", *more] for more in (
         ["--throttle", "x"], ["--throttle", "-5"], ["--timeout", ""], ["--replica-alter-log-dirs-throttle", "1.5"],
         ["--disallow-replication-factor-change"], ["--additional", "--timeout", "500"])),
+    # Measurements.
+    [PERF_CONSUME],
+    [PERF_CONSUME, "--help"],
+    [PERF_CONSUME, "--lost"],
+    [PERF_CONSUME, "--topic", "words"],
+    [PERF_CONSUME, "--topic", "words", "--include", "x", "--num-records", "4"],
+    [PERF_CONSUME, "--num-records", "4"],
+    [PERF_CONSUME, "--topic", "words", "--messages", "5", "--num-records", "4"],
+    given_twice(PERF_CONSUME, "--topic", "words", "--num-records", "5"),
+    given_twice(PERF_CONSUME, "--num-records", "5", "--topic", "words"),
+    *([PERF_CONSUME, "--topic", "words", *more] for more in (
+        ["--num-records", "x"], ["--num-records", "0"], ["--messages", "0"], ["--num-records", "0", "--timeout", "x"],
+        ["--num-records", "5", "--reporting-interval", "0"], ["--num-records", "5", "--fetch-size", "x"],
+        ["--num-records", "5", "--socket-buffer-size", "1.5"], ["--num-records", "5", "--date-format", "q"],
+        ["--num-records", "5", "--command-config", "/no/such/file"],
+        ["--num-records", "5", "--consumer.config", "/dev/null", "--command-config", "/dev/null"],
+        ["--messages", "5", "--reporting-interval", "x", "--consumer.config", "/dev/null"])),
+    *([PERF_CONSUME, *more, "--command-property", "enable.auto.commit=false"] for more in (
+        ["--topic", "words", "--num-records", "6"], ["--topic", "words", "--num-records", "2", "--hide-header"],
+        ["--include", "wor.*", "--messages", "6", "--date-format", "HH"], ["--topic", "words", "--num-records", "7", "--timeout", "5000"],
+        ["--topic", "words", "--num-records", "6", "--show-detailed-stats", "--reporting-interval", "100000"],
+        ["--topic", "words", "--num-records", "1", "--from-latest", "--timeout", "4000"])),
 ]
 
 #: Scenes that change something: Kafka's tool plays them on a topic of its own, ours on a twin.

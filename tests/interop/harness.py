@@ -520,6 +520,8 @@ TOOL_CLASSES = {
     "kafka-features": "org.apache.kafka.tools.FeatureCommand",
     "kafka-metadata-quorum": "org.apache.kafka.tools.MetadataQuorumCommand",
     "kafka-reassign-partitions": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
+    "kafka-consumer-perf-test": "org.apache.kafka.tools.ConsumerPerformance",
+    "kafka-producer-perf-test": "org.apache.kafka.tools.ProducerPerformance",
     "kafka-leader-election": "org.apache.kafka.tools.LeaderElectionCommand",
     "kafka-acls": "org.apache.kafka.tools.AclCommand",
     "kafka-client-metrics": "org.apache.kafka.tools.ClientMetricsCommand",

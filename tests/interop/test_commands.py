@@ -54,6 +54,8 @@ def test_a_line_that_changes_nothing(tools, ours, world, recording, line):
         theirs.out = "".join(part + "\n" for part in commands.own_words(theirs.out)).replace("\n\n", "\n")
     if line[0] == command_lines.REASSIGN:
         theirs.out = commands.without_stack_trace(theirs.out)
+    for result in (theirs, mine):
+        result.out = command_lines.without_speeds(result.out)
     recording.add(line, commands.shown(theirs), world, tools.bootstrap)
     key = " ".join(line)
     if key in command_lines.DIFFERENCES:
