@@ -170,24 +170,23 @@ Result<void> Connection::send(const ApiInfo& api, std::int16_t version, const vo
 }
 
 Result<ByteBuffer> Connection::receive_frame(Instant deadline) {
-    ByteBuffer frame;
-    std::size_t wanted = kSizeBytes;
-    bool has_size = false;
     while (true) {
-        while (frame.size() < wanted) {
-            const std::size_t had = frame.size();
-            const std::size_t room = std::min(wanted - had, kPieceBytes);
-            std::byte* place = frame.extend(room);
+        while (incoming_.size() < incoming_bytes_) {
+            const std::size_t had = incoming_.size();
+            const std::size_t room = std::min(incoming_bytes_ - had, kPieceBytes);
+            std::byte* place = incoming_.extend(room);
             const auto got = transport_->receive({place, room}, deadline);
+            incoming_.truncate(had + (got ? *got : 0));
             if (!got) {
                 return std::unexpected(failure_of(got.error()));
             }
-            frame.truncate(had + *got);
         }
-        if (has_size) {
-            return frame;
+        if (has_size_) {
+            has_size_ = false;
+            incoming_bytes_ = kSizeBytes;
+            return std::exchange(incoming_, ByteBuffer());
         }
-        const auto size = load_big_endian<std::int32_t>(frame.data());
+        const auto size = load_big_endian<std::int32_t>(incoming_.data());
         const bool is_first = next_correlation_id_ == 2;
         if (is_first && size >> 16 == kTlsAlertHead) {
             return malformed("it speaks TLS: set security.protocol=SSL or SASL_SSL");
@@ -195,15 +194,19 @@ Result<ByteBuffer> Connection::receive_frame(Instant deadline) {
         if (size < static_cast<std::int32_t>(sizeof(std::int32_t)) || size > kReplyBytesMax) {
             return malformed("a reply of " + std::to_string(size) + " bytes");
         }
-        has_size = true;
-        wanted = static_cast<std::size_t>(size);
-        frame.clear();
+        has_size_ = true;
+        incoming_bytes_ = static_cast<std::size_t>(size);
+        incoming_.clear();
     }
 }
 
 Result<RawReply> Connection::call(const ApiInfo& api, std::int16_t version, const void* request, Instant deadline) {
     const std::int32_t correlation_id = next_correlation_id_;
     PARTITA_TRY(send(api, version, request, deadline));
+    return receive(api, version, correlation_id, deadline);
+}
+
+Result<RawReply> Connection::receive(const ApiInfo& api, std::int16_t version, std::int32_t correlation_id, Instant deadline) {
     PARTITA_TRY_ASSIGN(auto frame, receive_frame(deadline));
     const auto header = parse_response_header(api, version, frame.bytes());
     if (!header) {

@@ -38,8 +38,9 @@ class Reply {
     RawReply raw_;
 };
 
-/// One connection to one broker, with the versions that both sides support. A call sends a request and waits for its reply; only
-/// one is ever under way. After a failure other than `unsupported`, callers may only destroy the connection.
+/// One connection to one broker, with the versions that both sides support. A call sends a request and waits for its reply. A
+/// caller that keeps several requests under way uses `send` and `receive`, and no `call` meanwhile. After a failure other than
+/// `unsupported`, callers may only destroy the connection; `receive` may also be repeated when its time was over.
 class Connection {
   public:
     /// The client rejects a reply that announces more than this. Memory grows with the bytes received, not with the announced
@@ -58,8 +59,14 @@ class Connection {
     /// Sends `request`, which `api.request` describes, and waits for the reply. Failures: timed_out, disconnected, malformed,
     /// unsupported (the version has no room for a field of the request; nothing was sent).
     [[nodiscard]] Result<RawReply> call(const ApiInfo& api, std::int16_t version, const void* request, Instant deadline);
-    /// Sends a request without a reply: Produce with acks=0.
+    /// Sends a request and does not wait. Produce with acks=0 has no reply; `receive` takes those of other requests.
     [[nodiscard]] Result<void> send(const ApiInfo& api, std::int16_t version, const void* request, Instant deadline);
+
+    /// The number of the next request.
+    [[nodiscard]] std::int32_t next_correlation_id() const { return next_correlation_id_; }
+    /// Waits for the reply to a request with this number; replies come in the order of the requests. Fails like `call`.
+    [[nodiscard]] Result<RawReply> receive(const ApiInfo& api, std::int16_t version, std::int32_t correlation_id,
+                                           Instant deadline);
 
     /// The broker's answer to ApiVersions when the connection was opened.
     [[nodiscard]] const ApiVersionsResponse& api_versions() const;
@@ -77,6 +84,10 @@ class Connection {
     const Endpoint endpoint_;
     const std::string client_id_;
     std::int32_t next_correlation_id_ = 1;
+    /// The part of a frame that has come: its size, or what follows that.
+    ByteBuffer incoming_;
+    std::size_t incoming_bytes_ = sizeof(std::int32_t);
+    bool has_size_ = false;
     RawReply versions_;
 };
 

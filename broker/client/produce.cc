@@ -13,10 +13,6 @@
 namespace partita::client {
 namespace {
 
-/// Newer versions have topic ids instead of names.
-constexpr std::int16_t kLastProduceWithNames = 12;
-constexpr std::int16_t kFirstProduce = 3;
-
 std::optional<Bytes> bytes_of(const std::optional<std::string>& text) {
     return text ? std::optional(as_bytes(*text)) : std::nullopt;
 }
@@ -30,7 +26,8 @@ std::size_t size_of(const OwnedRecord& record) {
     return bytes;
 }
 
-/// The same batch may succeed later, or at another leader.
+}  // namespace
+
 bool is_worth_repeating(const Failure& failure) {
     constexpr ErrorCode kPassing[] = {ErrorCode::request_timed_out,
                                       ErrorCode::not_enough_replicas,
@@ -46,57 +43,59 @@ bool is_worth_repeating(const Failure& failure) {
     return is_leader_moving(failure.code) || std::ranges::find(kPassing, failure.code) != std::end(kPassing);
 }
 
-}  // namespace
-
 Producer::Producer(Cluster& cluster, std::string topic, ProducerSettings settings)
     : cluster_(cluster), topic_(std::move(topic)), settings_(settings) {}
 
-Result<void> Producer::find_leaders(bool may_create) {
-    MetadataRequest::Topic wanted{.name = topic_};
+Result<Leaders> find_leaders(Cluster& cluster, const std::string& topic_name, bool may_create) {
+    MetadataRequest::Topic wanted{.name = topic_name};
     MetadataRequest request{.topics = {&wanted, 1}};
     const auto make = [&](std::int16_t version) {
         constexpr std::int16_t kHasCreation = 4;
         request.allow_auto_topic_creation = may_create || version < kHasCreation;
         return request;
     };
-    PARTITA_TRY_ASSIGN(auto reply, cluster_.ask<MetadataResponse>(Route::any(), {.name = "metadata", .versions = {1}}, make,
-                                                                  [](const MetadataResponse&) { return ErrorCode::none; }));
-    leaders_.clear();
+    PARTITA_TRY_ASSIGN(auto reply, cluster.ask<MetadataResponse>(Route::any(), {.name = "metadata", .versions = {1}}, make,
+                                                                 [](const MetadataResponse&) { return ErrorCode::none; }));
+    Leaders leaders;
     for (const auto& topic : reply->topics) {
         if (topic.error_code != ErrorCode::none) {
             return std::unexpected(refusal(topic.error_code));
         }
         for (const auto& partition : topic.partitions) {
-            leaders_[partition.partition_index] = partition.leader_id;
+            leaders[partition.partition_index] = partition.leader_id;
         }
     }
-    if (leaders_.empty()) {
+    if (leaders.empty()) {
         return std::unexpected(refusal(ErrorCode::unknown_topic_or_partition));
     }
-    return {};
+    return leaders;
 }
 
-Result<void> Producer::open() {
-    Clock& clock = cluster_.network().clock();
-    const Instant deadline = clock.now().monotonic + cluster_.settings().default_api_timeout_ms;
+Result<Leaders> await_topic(Cluster& cluster, const std::string& topic) {
+    Clock& clock = cluster.network().clock();
+    const Instant deadline = clock.now().monotonic + cluster.settings().default_api_timeout_ms;
     while (true) {
-        auto found = find_leaders(true);
+        auto found = find_leaders(cluster, topic, true);
         if (found) {
-            break;
+            return found;
         }
         const ErrorCode code = found.error().code;
         const bool may_come = code == ErrorCode::unknown_topic_or_partition || code == ErrorCode::leader_not_available;
         if (!may_come) {
             return found;
         }
-        if (deadline - clock.now().monotonic <= cluster_.settings().retry_backoff_ms) {
+        if (deadline - clock.now().monotonic <= cluster.settings().retry_backoff_ms) {
             return std::unexpected(Failure{.kind = Failure::Kind::timed_out,
                                            .code = code,
-                                           .message = "Topic " + topic_ + " not present in metadata after " +
-                                                      std::to_string(cluster_.settings().default_api_timeout_ms) + " ms."});
+                                           .message = "Topic " + topic + " not present in metadata after " +
+                                                      std::to_string(cluster.settings().default_api_timeout_ms) + " ms."});
         }
-        cluster_.network().pause(cluster_.settings().retry_backoff_ms);
+        cluster.network().pause(cluster.settings().retry_backoff_ms);
     }
+}
+
+Result<void> Producer::open() {
+    PARTITA_TRY_ASSIGN(leaders_, await_topic(cluster_, topic_));
     if (settings_.acks != -1) {
         return {};
     }
@@ -205,8 +204,10 @@ Result<void> Producer::send_batch(std::int32_t partition, const std::vector<std:
             return sent;
         }
         cluster_.network().pause(cluster_.settings().retry_backoff_ms);
-        if (auto found = find_leaders(false); !found && !is_worth_repeating(found.error())) {
-            return found;
+        if (auto found = find_leaders(cluster_, topic_, false)) {
+            leaders_ = std::move(*found);
+        } else if (!is_worth_repeating(found.error())) {
+            return std::unexpected(std::move(found.error()));
         }
     }
 }
@@ -223,11 +224,10 @@ Result<void> Producer::send_once(std::int32_t partition, const std::vector<std::
                                  .acks = settings_.acks,
                                  .timeout_ms = static_cast<std::int32_t>(timeout_ms),
                                  .topic_data = {&topic, 1}};
-    const Versions versions{kFirstProduce, kLastProduceWithNames};
     const Instant deadline = cluster_.network().clock().now().monotonic + timeout_ms;
     PARTITA_TRY_ASSIGN(auto connection, cluster_.connection_to(Route::node(leader->second), deadline));
     const ApiInfo& api = *find_api(ApiKey::produce);
-    PARTITA_TRY_ASSIGN(const auto version, connection->version_for(api, versions));
+    PARTITA_TRY_ASSIGN(const auto version, connection->version_for(api, kProduceVersions));
     if (settings_.acks == 0) {
         auto sent = connection->send(api, version, &request, deadline);
         if (!sent) {

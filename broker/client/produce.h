@@ -24,6 +24,21 @@ struct OwnedRecord {
     std::optional<std::int64_t> timestamp_ms;
 };
 
+/// The leader of each partition of a topic; -1: it has none.
+using Leaders = std::map<std::int32_t, std::int32_t>;
+
+// Shared by the producers
+
+/// Looks up a topic, which the cluster may create if `may_create`.
+[[nodiscard]] Result<Leaders> find_leaders(Cluster& cluster, const std::string& topic, bool may_create);
+/// Looks up a topic, which the cluster may create, until it appears. Fails when default.api.timeout.ms is over.
+[[nodiscard]] Result<Leaders> await_topic(Cluster& cluster, const std::string& topic);
+/// Whether the same batch may succeed later, or at another leader.
+[[nodiscard]] bool is_worth_repeating(const Failure& failure);
+
+/// Produce versions with names of topics and without transactions that begin by themselves; newer ones have ids.
+inline constexpr Versions kProduceVersions{3, 12};
+
 struct ProducerSettings {
     Codec codec = Codec::none;
     /// -1: all replicas, 1: the leader, 0: no answer.
@@ -56,7 +71,6 @@ class Producer {
         std::size_t bytes = 0;
     };
 
-    [[nodiscard]] Result<void> find_leaders(bool may_create);
     [[nodiscard]] Result<void> send(std::int32_t partition);
     [[nodiscard]] Result<void> send_batch(std::int32_t partition, const std::vector<std::byte>& batch, std::int32_t records);
     [[nodiscard]] Result<void> send_once(std::int32_t partition, const std::vector<std::byte>& batch);
@@ -66,7 +80,7 @@ class Producer {
     Cluster& cluster_;
     const std::string topic_;
     const ProducerSettings settings_;
-    std::map<std::int32_t, std::int32_t> leaders_;
+    Leaders leaders_;
     std::map<std::int32_t, Waiting> waiting_;
     /// The partition for records without a key, until its batch is sent.
     std::optional<std::int32_t> sticky_;

@@ -89,6 +89,8 @@ class FakeNetwork final : public Network {
     std::optional<std::int32_t> stated_size;
     /// The connection ends in the middle of answers.
     bool ends_within_answers = false;
+    /// An answer comes only to a receive that waits.
+    bool answers_take_time = false;
     std::int16_t api_versions_max = 4;
     std::map<ApiKey, Versions> versions;
     std::vector<MetadataResponse::Broker> brokers{{.node_id = 1, .host = "a", .port = 1}};
@@ -109,7 +111,8 @@ class FakeNetwork final : public Network {
             frame.append_big_endian(std::int32_t{0});
             is_open_ = network_.answer(*header, bytes.subspan(4 + header->size), endpoint_, frame);
             frame.patch_big_endian(0, network_.stated_size.value_or(static_cast<std::int32_t>(frame.size() - 4)));
-            waiting_.assign(frame.data(), frame.data() + frame.size());
+            // Answers to earlier requests may still wait.
+            waiting_.insert(waiting_.end(), frame.data(), frame.data() + frame.size());
             if (network_.ends_within_answers && header->key() != ApiKey::api_versions) {
                 waiting_.resize(waiting_.size() / 2);
             }
@@ -122,7 +125,7 @@ class FakeNetwork final : public Network {
             if (waiting_.empty() && network_.ends_within_answers) {
                 return std::unexpected(TransportFailure{TransportFailure::Kind::closed, "closed"});
             }
-            if (waiting_.empty()) {
+            if (waiting_.empty() || (network_.answers_take_time && deadline.value <= network_.still_clock.now_ms)) {
                 network_.still_clock.now_ms = std::max(network_.still_clock.now_ms, deadline.value);
                 return std::unexpected(TransportFailure{TransportFailure::Kind::timed_out, "Connection timed out"});
             }
