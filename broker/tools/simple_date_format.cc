@@ -58,7 +58,7 @@ std::expected<SimpleDateFormat, std::string> SimpleDateFormat::parse(const std::
             ++i;
         } else if (c == '\'') {
             is_quoted = !is_quoted;
-            // What follows a quotation is a part of its own.
+            // A new part begins behind a quotation.
             format.parts_.push_back({});
         } else if (is_quoted || !is_letter(c)) {
             add_text(c);

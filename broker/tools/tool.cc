@@ -18,6 +18,10 @@ constexpr std::size_t kFileBytesMax = 64 * 1024 * 1024;
 constexpr int kExitFailed = 1;
 
 int show_usage(const Tool& tool, const std::string& message, const Surroundings& surroundings) {
+    if (!tool.usage_summary.empty()) {
+        surroundings.complain(std::string(tool.usage_summary) + std::string(tool.kafka_name) + ": error: " + message);
+        return kExitFailed;
+    }
     surroundings.complain(message);
     surroundings.complain(help_of(tool.options));
     return kExitFailed;
@@ -25,11 +29,11 @@ int show_usage(const Tool& tool, const std::string& message, const Surroundings&
 
 /// Kafka's tools exit with an error after --help, and print it on the error stream.
 int show_help(const Tool& tool, const Surroundings& surroundings) {
-    if (surroundings.is_kafkas_name) {
+    if (surroundings.is_kafkas_name && tool.usage_summary.empty()) {
         return show_usage(tool, std::string(tool.purpose), surroundings);
     }
-    surroundings.print(std::string(tool.purpose) + "\n" + help_of(tool.options));
-    return 0;
+    surroundings.print(std::string(tool.usage_summary) + std::string(tool.purpose) + "\n" + help_of(tool.options));
+    return surroundings.is_kafkas_name ? kExitFailed : 0;
 }
 
 int end(const Tool& tool, const Ending& ending, const Surroundings& surroundings) {
@@ -115,10 +119,22 @@ const Tool* tool_of_program(std::string_view path) {
 }
 
 int run_tool(const Tool& tool, std::span<const std::string> words, const Surroundings& surroundings) {
+    if (words.empty() && !tool.usage_summary.empty()) {
+        show_help(tool, surroundings);
+        return 0;
+    }
+    std::vector<std::string> line(words.begin(), words.end());
+    if (tool.read_line != nullptr) {
+        auto read = tool.read_line(words);
+        if (!read) {
+            return end(tool, {Ending::Kind::usage, std::move(read.error())}, surroundings);
+        }
+        line = std::move(*read);
+    }
     if (words.empty() && tool.needs_options) {
         return show_usage(tool, std::string(tool.short_purpose.empty() ? tool.purpose : tool.short_purpose), surroundings);
     }
-    auto options = Options::parse(tool.options, words);
+    auto options = Options::parse(tool.options, line);
     if (!options) {
         const int code = end(tool, {Ending::Kind::refused, options.error().message}, surroundings);
         if (!options.error().suggestion.empty()) {

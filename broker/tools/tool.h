@@ -100,6 +100,12 @@ struct Tool {
     std::string_view refusal_prefix = {};
     /// Without any option the tool only prints a message.
     bool needs_options = true;
+    /// Rewrites a line for `Options::parse`, for a tool whose lines have another syntax; the error is that of a usage. May be
+    /// null.
+    std::expected<std::vector<std::string>, std::string> (*read_line)(std::span<const std::string> words) = nullptr;
+    /// For a tool with argparse4j: the summary of its options, which comes before each message about the line and before the
+    /// help. Under Kafka's name the help then goes to the output.
+    std::string_view usage_summary = {};
     /// Words allowed beside options, separated by blanks: "list describe".
     std::string_view words = {};
 };

@@ -18,6 +18,7 @@ extern const Tool kGroupsTool;
 extern const Tool kLogDirsTool;
 extern const Tool kOffsetsTool;
 extern const Tool kPerfConsumeTool;
+extern const Tool kPerfProduceTool;
 extern const Tool kProduceTool;
 extern const Tool kQuorumTool;
 extern const Tool kQuotasTool;

@@ -27,6 +27,7 @@ ACLS = "kafka-acls"
 TOKENS = "kafka-delegation-tokens"
 REASSIGN = "kafka-reassign-partitions"
 PERF_CONSUME = "kafka-consumer-perf-test"
+PERF_PRODUCE = "kafka-producer-perf-test"
 #: Settings of a client that says nothing of who it is.
 NOBODYS = ("--command-config", "/dev/null")
 
@@ -57,6 +58,7 @@ def write_files(node, log_dir):
     """Files that lines may name: {plan} is the path of "plan"."""
     files = {
         "impatient": "default.api.timeout.ms=1500\nrequest.timeout.ms=1000\n",
+        "values": "\none\n\ntwo;three\nfour;\n",
         "move": '{"topics":[{"topic":"plain"},{"topic":"words"}],"version":1}',
         "move_twice": '{"topics":[{"topic":"plain"},{"topic":"words"},{"topic":"plain"}]}',
         "move_missing": '{"topics":[{"topic":"plain"},{"topic":"nope"},{"topic":"none"}]}',
@@ -111,6 +113,7 @@ def without_speeds(text):
         words = match[0].split(", ")
         return ", ".join(word if at in (2, 4) else "N" for at, word in enumerate(words))
 
+    text = re.sub(r"(records sent), .*", lambda match: re.sub(r"([\d.]+|NaN|Infinity)(?= (ms|MB|records))", "N", match[0]), text)
     return re.sub(r"^[^,\n]+, [^,\n]+(, ([\d.]+|NaN|Infinity)){8}$", columns, text, flags=re.MULTILINE)
 
 
@@ -180,6 +183,8 @@ DIFFERENCES = {
     **{f"kafka-reassign-partitions {action} --reassignment-json-file {{plan_blank}}":
        ({"output": "Error: The input string shouldn't be empty\n"}, "Kafka's tool says where") for action in ("--execute", "--verify")},
     "kafka-consumer-perf-test --topic words --num-records 5 --command-config /no/such/file":
+        ({"error": "/no/such/file (No such file or directory)"}, "Kafka's tool names the file and not what is wrong with it"),
+    "kafka-producer-perf-test --topic nope --num-records 5 --throughput -1 --record-size 5 --command-config /no/such/file":
         ({"error": "/no/such/file (No such file or directory)"}, "Kafka's tool names the file and not what is wrong with it"),
     "kafka-topics --list --command-config /no/such/file":
         ({"error": "/no/such/file (No such file or directory)"}, "Kafka's tool names the file and not what is wrong with it"),
@@ -614,6 +619,29 @@ LOOKS = [
         ["--throttle", "x"], ["--throttle", "-5"], ["--timeout", ""], ["--replica-alter-log-dirs-throttle", "1.5"],
         ["--disallow-replication-factor-change"], ["--additional", "--timeout", "500"])),
     # Measurements.
+    *([PERF_PRODUCE, *line] for line in (
+        ["--lost"], ["--lost", "x"], ["-x"], ["extra", "--topic", "t"], ["--topic"], ["--topic", "t"], ["--pay", "x"], ["--print-metrics=5"],
+        ["--topic", "t", "--num-records", "5", "--throughput", "-1"], ["--topic", "t", "--record-size", "5", "--throughput", "-1"])),
+    *([PERF_PRODUCE, "--topic", "nope", "--num-records", "5", "--throughput", *more] for more in (
+        ["x", "--record-size", "5"], ["", "--record-size", "5"], ["-.5", "--record-size", "5"], ["-1x"], ["-", "--record-size", "5"],
+        ["-1", "--record-size", "1.5"], ["-1", "--record-size", "0"], ["-1", "--record-size", "99999999999"],
+        ["-1", "--record-size", "5", "--payload-monotonic"], ["-1", "--payload-m", "--payload-file", "x"],
+        ["-1", "--record-size", "5", "--", "x"], ["-1", "--record-size", "5", "--command-property", "--print-metrics"],
+        ["-1", "--record-size", "5", "--command-property", "a=b", "--producer-props", "c=d"],
+        ["-1", "--record-size", "5", "--command-config", "a", "--producer.config", "b"],
+        ["-1", "--record-size", "5", "--command-property=a=b", "extra", "--warmup-records", "5"],
+        ["-1", "--record-size", "5", "--warmup-records", "5"], ["-1", "--record-size", "5", "--warmup-records", "x"],
+        ["-1", "--record-size", "5", "--transaction-duration-ms", "0"], ["-1", "--record-size", "5", "--reporting-interval", "0"],
+        ["-1", "--num-rec", "-5", "--record-size", "5"], ["-1", "--payload-file", "/nonexistent"],
+        ["-1", "--payload-file", "{plan_blank}"],
+        ["-1", "--record-size", "5", "--producer-props", "a=b=c"], ["-1", "--record-size", "5", "--command-property", "a"],
+        ["-1", "--record-size", "5", "--command-property", "acks=7"], ["-1", "--record-size", "5", "--command-property", "batch.size=x"],
+        ["-1", "--record-size", "5", "--command-property", "compression.type=x"],
+        ["-1", "--record-size", "5", "--command-property", "enable.idempotence=true", "acks=1"],
+        ["-1", "--record-size", "5", "--transactional-id", "x", "--command-property", "enable.idempotence=false"],
+        ["-1", "--record-size", "5", "--command-config", "/no/such/file"],
+        ["-1", "--record-size", "5", "--producer.config", "/dev/null", "--producer-props", "max.block.ms=300", "--warmup-records", "4"])),
+    [PERF_PRODUCE, "--topic", "words", "--num-records", "2", "--throughput", "-1", "--record-size", "5000000"],
     [PERF_CONSUME],
     [PERF_CONSUME, "--help"],
     [PERF_CONSUME, "--lost"],
@@ -712,6 +740,21 @@ SCENES = {
         [REASSIGN, "--execute", "--reassignment-json-file", "{plan_of_t}", "--throttle", "0"],
         [REASSIGN, "--cancel", "--reassignment-json-file", "{plan_of_t}"],
         [CONFIGS, "--describe", "--topic", "{t}"],
+        [TOPICS, "--delete", "--topic", "{t}"],
+    ],
+    "measured": [
+        [TOPICS, "--create", "--topic", "{t}", "--partitions", "1"],
+        [PERF_PRODUCE, "--topic", "{t}", "--num-records", "3", "--throughput", "-1", "--record-size", "40"],
+        [PERF_PRODUCE, "--topic", "{t}", "--num-records", "12", "--throughput", "1000", "--payload-monotonic", "--warmup-records", "5"],
+        [PERF_PRODUCE, "--topic", "{t}", "--num-records", "9", "--throughput", "-1", "--payload-file", "{values}"],
+        [PERF_PRODUCE, "--topic", "{t}", "--num-records", "9", "--throughput", "-1", "--payload-file", "{values}", "--payload-delimiter", ";",
+         "--command-property", "acks=1", "batch.size=10", "compression.type=gzip"],
+        [PERF_PRODUCE, "--topic", "{t}", "--num-records", "30", "--throughput", "2e2", "--record-size", "7", "--transaction-duration-ms", "40"],
+        [PERF_PRODUCE, "--topic", "{t}", "--num-records", "4", "--throughput", "-1", "--record-size", "7", "--transactional-id", "{t}",
+         "--producer.config", "/dev/null"],
+        [CONSUME, "--topic", "{t}", "--partition", "0", "--from-beginning", "--max-messages", "67", "--isolation-level", "read_committed",
+         "--timeout-ms", "5000"],
+        [PERF_CONSUME, "--topic", "{t}", "--num-records", "67"],
         [TOPICS, "--delete", "--topic", "{t}"],
     ],
     "records": [

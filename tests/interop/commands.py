@@ -78,6 +78,14 @@ def without_stack_trace(text):
 def first_error(result):
     """The first line of the error stream that a person would read. An exception's class before its message is Java's."""
     words = [line for line in own_words(result.err) if line]
+    message = re.search(r"kafka-producer-perf-test:\s+error:(.*)", "\n".join(words), re.DOTALL)
+    if message:
+        # The library breaks and justifies the lines of its message, within words, too.
+        return re.sub(r"\s", "", message[1])
+    if result.command.startswith("kafka-producer-perf-test") and not words:
+        # This tool catches no exceptions.
+        lines = [line for line in result.err.splitlines() if not LOG_LINE.match(line)]
+        return re.sub(r"^[\w.$]+: ", "", lines[0]) if lines else ""
     return words[0] if words else ""
 
 

@@ -69,10 +69,11 @@ def test_a_line_that_changes_nothing(tools, ours, world, recording, line):
 def test_a_scene_that_changes_something(tools, ours, world, scene):
     for line in command_lines.SCENES[scene]:
         line, text = line if isinstance(line, tuple) else (line, "")
-        theirs, mine = (run(*[word.format(t=topic, ip=address, plan_of_t=world[topic.replace("-", "_")], **world) for word in line], input=text)
-                        for run, topic, address in ((tools, "twin-a", "127.0.0.8"), (ours, "twin-b", "127.0.0.9")))
+        theirs, mine = (
+            run(*[word.format(t=topic, ip=address, plan_of_t=world[topic.replace("-", "_")], **world) for word in line], input=text)
+            for run, topic, address in ((tools, "twin-a", "127.0.0.8"), (ours, "twin-b", "127.0.0.9")))
         for result in (theirs, mine):
-            result.out = command_lines.without_ids(result.out)
+            result.out = command_lines.without_speeds(command_lines.without_ids(result.out))
         same(theirs, mine, [("twin-b", "twin-a"), ("127.0.0.9", "127.0.0.8")])
 
 
