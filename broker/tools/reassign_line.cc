@@ -22,8 +22,8 @@ constexpr Option kReassignOptions[] = {
     {"broker-list", "id,...", "with --generate: place the topics on these brokers"},
     {"disable-rack-aware", "", "with --generate: ignore the racks of the brokers"},
     {"reassignment-json-file", "file",
-     R"({"version": 1, "partitions": [{"topic": "t", "partition": 0, "replicas": [1, 2], "log_dirs": ["any", "/data"]}]}; )"
-     "log_dirs may be missing"},
+     "read the moves from a file; log_dirs may be missing: "
+     R"({"version": 1, "partitions": [{"topic": "t", "partition": 0, "replicas": [1, 2], "log_dirs": ["any", "/data"]}]})"},
     {"throttle", "rate", "with --execute: limit moves between brokers, in bytes per second; -1: no limit", "-1", {}, false, true},
     {"replica-alter-log-dirs-throttle",
      "rate",

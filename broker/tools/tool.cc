@@ -32,7 +32,8 @@ int show_help(const Tool& tool, const Surroundings& surroundings) {
     if (surroundings.is_kafkas_name && tool.usage_summary.empty()) {
         return show_usage(tool, std::string(tool.purpose), surroundings);
     }
-    surroundings.print(std::string(tool.usage_summary) + std::string(tool.purpose) + "\n" + help_of(tool.options));
+    const std::string_view head = surroundings.is_kafkas_name ? tool.usage_summary : std::string_view();
+    surroundings.print(std::string(head) + std::string(tool.purpose) + "\n" + help_of(tool.options));
     return surroundings.is_kafkas_name ? kExitFailed : 0;
 }
 
