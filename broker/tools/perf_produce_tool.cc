@@ -218,8 +218,11 @@ Outcome<Properties> producer_properties(const Options& options, const Surroundin
         properties[word.substr(0, equals)] = value;
     }
     properties.try_emplace("client.id", "perf-producer-client");
-    if (options.has("bootstrap-server")) {
+    if (options.is_written("bootstrap-server")) {
         properties["bootstrap.servers"] = options.value("bootstrap-server");
+    } else if (options.has("bootstrap-server")) {
+        // The default of `partita COMMAND`.
+        properties.try_emplace("bootstrap.servers", options.value("bootstrap-server"));
     }
     const bool is_transactional =
         options.has("transaction-duration-ms") || options.has("transactional-id") || properties.contains("transactional.id");
