@@ -605,13 +605,13 @@ LOOKS = [
         ("{move_nothing}", "1"), ("{move_text}", "1"), ("{move_object}", "1"), ("{plan_broken}", "1"), ("{plan_blank}", "1"),
         ("{plan_version}", "1"), ("{plan_list}", "1"), ("{plan}", "1"), ("{no_file}", "1"))),
     *([REASSIGN, action, "--reassignment-json-file", "{" + file + "}"] for action in ("--execute", "--verify") for file in (
-        "plan", "plan_missing", "plan_partition", "plan_behind", "plan_twice", "plan_replicas", "plan_empty", "plan_nowhere",
+        "plan", "plan_missing", "plan_partition", "plan_behind", "plan_twice", "plan_empty", "plan_nowhere",
         "plan_version", "plan_text", "plan_null", "plan_list", "plan_field", "plan_number", "plan_fraction", "plan_more", "plan_broken",
         "plan_blank", "plan_directory", "plan_directories", "plan_here", "no_file")),
     *([REASSIGN, "--cancel", "--reassignment-json-file", "{" + file + "}"] for file in (
         "plan", "plan_missing", "plan_partition", "plan_empty", "plan_version", "plan_directory", "no_file")),
-    *([REASSIGN, action, "--reassignment-json-file", "{plan_other}", "--command-config", "{impatient}"]
-      for action in ("--execute", "--verify", "--cancel")),
+    *([REASSIGN, action, "--reassignment-json-file", file, "--command-config", "{impatient}"]
+      for file in ("{plan_other}", "{plan_replicas}") for action in ("--execute", "--verify", "--cancel")),
     [REASSIGN, "--verify", "--reassignment-json-file", "{plan}", "--preserve-throttles"],
     [REASSIGN, "--cancel", "--reassignment-json-file", "{plan}", "--preserve-throttles", "--timeout", "7"],
     [REASSIGN, "--cancel", "--reassignment-json-file", "{plan}", "--timeout", "soon"],
@@ -660,9 +660,9 @@ LOOKS = [
         ["--messages", "5", "--reporting-interval", "x", "--consumer.config", "/dev/null"])),
     *([PERF_CONSUME, *more, "--command-property", "enable.auto.commit=false"] for more in (
         ["--topic", "words", "--num-records", "6"], ["--topic", "words", "--num-records", "2", "--hide-header"],
-        ["--include", "wor.*", "--messages", "6", "--date-format", "HH"], ["--topic", "words", "--num-records", "7", "--timeout", "5000"],
+        ["--include", "wor.*", "--messages", "6", "--date-format", "HH"], ["--topic", "words", "--num-records", "7", "--timeout", "3000"],
         ["--topic", "words", "--num-records", "6", "--show-detailed-stats", "--reporting-interval", "100000"],
-        ["--topic", "words", "--num-records", "1", "--from-latest", "--timeout", "4000"])),
+        ["--topic", "words", "--num-records", "1", "--from-latest", "--timeout", "2000"])),
 ]
 
 #: Scenes that change something: Kafka's tool plays them on a topic of its own, ours on a twin.
