@@ -137,11 +137,14 @@ std::expected<BatchCleaner::Outcome, BatchError> BatchCleaner::clean_legacy(cons
     std::optional<Offset> first;
     bool has_tombstones = false;
     bool is_inside = true;
+    // Offsets come from foreign bytes. The arithmetic below needs them ascending from 0 on.
+    Offset least{0};
     const auto read = for_each_record(entry, {}, [&](const RecordView& record) {
-        is_inside = record.offset <= header.last_offset();
+        is_inside = record.offset >= least && record.offset <= header.last_offset();
         if (!is_inside) {
             return false;
         }
+        least = record.offset + 1;
         ++outcome.records_read;
         if (stays(header, record)) {
             ++outcome.records_kept;
@@ -161,7 +164,7 @@ std::expected<BatchCleaner::Outcome, BatchError> BatchCleaner::clean_legacy(cons
         }
         return outcome;
     }
-    const std::int64_t last_delta = wrapping_subtract(header.last_offset().value, first->value);
+    const std::int64_t last_delta = header.last_offset() - *first;
     if (last_delta > std::numeric_limits<std::int32_t>::max()) {
         return std::unexpected(BatchError::invalid_offset_delta);
     }

@@ -489,7 +489,8 @@ StorageResult<void> LogCleaning::to_swap(Group& group) {
             PARTITA_TRY(source.segment->pin_files());
         }
         if (const TimestampMs modified = group.sources.back().modified; modified >= TimestampMs{0}) {
-            PARTITA_TRY(file_system().set_modified(path(group.base(), ".log", kCleanedSuffix), modified));
+            // Some mounts let only the owner set times. Then records without a time count from now on.
+            (void)file_system().set_modified(path(group.base(), ".log", kCleanedSuffix), modified);
         }
         for (const std::string_view extension : kExtensions) {
             const std::string from = path(group.base(), extension, kCleanedSuffix);

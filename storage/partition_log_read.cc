@@ -178,9 +178,15 @@ StorageResult<std::optional<TimestampedOffset>> PartitionLog::offset_for_timesta
         if (view.end_offset <= start || view.size_bytes == 0) {
             continue;
         }
-        // As in Kafka, the file's time stands for records without one and ends the search, although no record has it.
+        // As in Kafka, the file's time stands for records without one and ends the search, although no record has it. A segment
+        // of which compaction left an empty batch has no time, either, but its batch is of the present format.
         if (view.max_timestamp.timestamp < TimestampMs{0} && view.last_modified >= target) {
-            return std::nullopt;
+            PARTITA_TRY_ASSIGN(const auto whole, view.segment->file());
+            HeaderWalk first(*whole, 0, view.size_bytes);
+            PARTITA_TRY_ASSIGN(const auto begin, first.next());
+            if (!begin || !begin->header.is_current_format()) {
+                return std::nullopt;
+            }
         }
         if (view.max_timestamp.timestamp < target) {
             continue;

@@ -379,8 +379,10 @@ bool PipelinedProducer::receive(Broker& broker, Instant deadline) {
 
 void PipelinedProducer::answer(UnderWay request, const RawReply& reply) {
     std::map<std::int32_t, Failure> refused;
+    std::set<std::int32_t> answered;
     for (const auto& topic : static_cast<const ProduceResponse*>(reply.message)->responses) {
         for (const auto& result : topic.partition_responses) {
+            answered.insert(result.index);
             if (result.error_code != ErrorCode::none && result.error_code != ErrorCode::duplicate_sequence_number) {
                 refused[result.index] = refusal(result.error_code, result.error_message.value_or(""));
             }
@@ -388,7 +390,10 @@ void PipelinedProducer::answer(UnderWay request, const RawReply& reply) {
     }
     for (BatchPtr& batch : request.batches) {
         const auto failure = refused.find(batch->partition);
-        if (failure == refused.end()) {
+        if (!answered.contains(batch->partition)) {
+            judge(std::move(batch), Failure{.kind = Failure::Kind::malformed,
+                                            .message = "the answer to a Produce request lacks a partition of the request"});
+        } else if (failure == refused.end()) {
             settle(std::move(batch), nullptr);
         } else {
             judge(std::move(batch), std::move(failure->second));

@@ -98,27 +98,37 @@ Verdict set_cipher_suites(SSL_CTX& context, const std::vector<std::string>& suit
     return {};
 }
 
-/// The least size of a key that Java 17 accepts (jdk.certpath.disabledAlgorithms), in bits.
-constexpr int kRsaBitsMin = 1024;
-constexpr int kCurveBitsMin = 224;
+/// The least size of an RSA or DSA key that Java 17 accepts (jdk.certpath.disabledAlgorithms), in bits.
+constexpr int kFactorBitsMin = 1024;
 
-/// Java 17 refuses these signatures and keys in certificates. It takes SHA-1 below authorities that a trust store names.
-int weakness_of(X509& certificate) {
-    int digest = NID_undef;
-    if (X509_get_signature_info(&certificate, &digest, nullptr, nullptr, nullptr) != 1) {
-        return X509_V_ERR_UNSUPPORTED_SIGNATURE_ALGORITHM;
-    }
-    if (digest == NID_md2 || digest == NID_md5) {
-        return X509_V_ERR_CA_MD_TOO_WEAK;
-    }
+/// Java 17 refuses these keys. It knows only three curves.
+bool is_weak_key(const X509& certificate) {
     const EVP_PKEY* const key = X509_get0_pubkey(&certificate);
     if (key == nullptr) {
-        return X509_V_ERR_EE_KEY_TOO_SMALL;
+        return true;
     }
-    const int kind = EVP_PKEY_get_base_id(key);
-    const bool has_factors = kind == EVP_PKEY_RSA || kind == EVP_PKEY_RSA_PSS || kind == EVP_PKEY_DSA;
-    const int least = has_factors ? kRsaBitsMin : kCurveBitsMin;
-    return EVP_PKEY_get_bits(key) < least ? X509_V_ERR_EE_KEY_TOO_SMALL : X509_V_OK;
+    switch (EVP_PKEY_get_base_id(key)) {
+        case EVP_PKEY_RSA:
+        case EVP_PKEY_RSA_PSS:
+        case EVP_PKEY_DSA:
+            return EVP_PKEY_get_bits(key) < kFactorBitsMin;
+        case EVP_PKEY_EC: {
+            char name[32] = {};
+            std::size_t size = 0;
+            constexpr std::string_view kCurves[] = {"prime256v1", "secp384r1", "secp521r1"};
+            return EVP_PKEY_get_group_name(key, name, sizeof name, &size) != 1 ||
+                   std::ranges::find(kCurves, std::string_view(name, size)) == std::end(kCurves);
+        }
+        default:
+            return false;
+    }
+}
+
+/// Java 17 refuses these signatures. It takes SHA-1 below authorities that a trust store names.
+bool has_weak_signature(X509& certificate) {
+    int digest = NID_undef;
+    return X509_get_signature_info(&certificate, &digest, nullptr, nullptr, nullptr) != 1 || digest == NID_md2 ||
+           digest == NID_md5;
 }
 
 /// Judges a client's chain by Java's rules for signatures and keys, which are older than OpenSSL's.
@@ -127,11 +137,16 @@ int verify_client(X509_STORE_CTX* chain, void* /*unused*/) {
     if (X509_verify_cert(chain) != 1) {
         return 0;
     }
-    // The last one is trusted for what it is.
+    // The last one is trusted for what it is: its signature does not matter, but its key has signed the one before. A client's
+    // certificate that is trusted itself needs no judgement.
     const STACK_OF(X509)* const verified = X509_STORE_CTX_get0_chain(chain);
-    for (int at = 0; at + 1 < sk_X509_num(verified); ++at) {
-        if (const int weakness = weakness_of(*sk_X509_value(verified, at)); weakness != X509_V_OK) {
-            X509_STORE_CTX_set_error(chain, weakness);
+    const int count = sk_X509_num(verified);
+    for (int at = 0; at < count && count > 1; ++at) {
+        X509& certificate = *sk_X509_value(verified, at);
+        const bool is_weak = is_weak_key(certificate);
+        if (is_weak || (at + 1 < count && has_weak_signature(certificate))) {
+            const int weakness = at == 0 ? X509_V_ERR_EE_KEY_TOO_SMALL : X509_V_ERR_CA_KEY_TOO_SMALL;
+            X509_STORE_CTX_set_error(chain, is_weak ? weakness : X509_V_ERR_CA_MD_TOO_WEAK);
             return 0;
         }
     }

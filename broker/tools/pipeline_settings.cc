@@ -89,7 +89,9 @@ Outcome<void> read_acks(const Properties& properties, client::PipelineSettings& 
 Outcome<client::PipelineSettings> pipeline_settings_of(const Properties& properties) {
     client::PipelineSettings settings;
     PARTITA_TRY_ASSIGN(const auto batch, number_property(properties, "batch.size", 16384, 0, kIntegerMax));
-    PARTITA_TRY_ASSIGN(const auto linger, number_property(properties, "linger.ms", 5, 0, kLongMax));
+    PARTITA_TRY_ASSIGN(const auto asked_linger, number_property(properties, "linger.ms", 5, 0, kLongMax));
+    // Like Kafka's producer, which lets a batch wait for the largest int at most.
+    const auto linger = std::min<std::int64_t>(asked_linger, std::numeric_limits<std::int32_t>::max());
     PARTITA_TRY_ASSIGN(const auto in_flight,
                        number_property(properties, "max.in.flight.requests.per.connection", 5, 1, kIntegerMax));
     PARTITA_TRY_ASSIGN(const auto request_bytes, number_property(properties, "max.request.size", 1024 * 1024, 0, kIntegerMax));

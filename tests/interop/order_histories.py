@@ -99,7 +99,8 @@ class Application:
                        "topic.metadata.refresh.interval.ms": 500, "queued.min.messages": plan.ahead,
                        # Stored when a record is noted: a commit must not be behind what the application has taken.
                        "enable.auto.offset.store": False, "enable.auto.commit": plan.commit_interval_ms is not None,
-                       "auto.commit.interval.ms": plan.commit_interval_ms or 5000, "client.id": plan.name}
+                       "auto.commit.interval.ms": plan.commit_interval_ms or 5000, "client.id": plan.name,
+                       "on_commit": self.note_commit}
         self.lock = threading.Lock()
         self.received = []
         #: How many of them came before the growth.
@@ -107,7 +108,14 @@ class Application:
         self.distinct = set()
         #: Received, and its offset was refused: the partition had another owner by then, who is given the record again.
         self.unstored = set()
+        #: Commits that the broker refused, at a rebalance for example.
+        self.refused_commits = 0
         self.replacements = list(plan.replacements)
+
+    def note_commit(self, error, _):
+        if error is not None and error.code() != confluent_kafka.KafkaError._NO_OFFSET:
+            with self.lock:
+                self.refused_commits += 1
 
     def note(self, messages):
         with self.lock:
@@ -195,6 +203,7 @@ class Verdict:
     is_exact: bool
     #: Keys with a record that the application received and could not store: for the broker it was not taken.
     unstored: set
+    refused_commits: int
 
     @property
     def invented(self):
@@ -212,7 +221,7 @@ class Verdict:
 
     def __str__(self):
         return (f"{len(self.suffered)} suffered, {len(self.told)} told ({len(self.open)} of them open), {self.perhaps} perhaps, "
-                f"{'exact' if self.is_exact else 'at least'}; invented {len(self.invented)}, missed {self.missed}: {self.plan}")
+                f"{'exact' if self.is_exact else 'at least'}; {self.refused_commits} commits refused; invented {len(self.invented)}, missed {self.missed}: {self.plan}")
 
 
 def verdict_on(broker, topic, application, writer, at_work):
@@ -229,7 +238,8 @@ def verdict_on(broker, topic, application, writer, at_work):
                    open={key["key"] for key in listed if key["is_in_two_members"]},
                    perhaps=numbers.get("overlapping_keys", 0) + numbers.get("given_back_keys", 0),
                    is_exact=bool(numbers.get("is_exact", 1)),
-                   unstored={writer.key_of(number) for number in application.unstored})
+                   unstored={writer.key_of(number) for number in application.unstored},
+                   refused_commits=application.refused_commits)
 
 
 def judge(broker, topic, application, writer, at_work):

@@ -176,8 +176,8 @@ std::vector<OutsideReader> outside_readers(const ReadingConnections& readings, R
 
 namespace {
 
-/// Processes that only the process tells apart are one subject, since a finding names none: their findings become one, with the
-/// numbers of all.
+/// Processes that only the process tells apart are one subject, since a finding names none: their findings become one. Replayed
+/// records are added up. Readers may share partitions, so the largest number of these stands for all.
 void unite(std::vector<Finding> found, std::vector<Finding>& findings) {
     struct United {
         Finding finding;
@@ -192,17 +192,27 @@ void unite(std::vector<Finding> found, std::vector<Finding>& findings) {
             continue;
         }
         ++same->others;
-        same->finding.count += finding.count;
+        const bool is_sum = finding.id == HazardId::replay_inversion;
+        const auto unite = [&](std::int64_t& value, std::int64_t other) {
+            value = is_sum ? value + other : std::max(value, other);
+        };
+        unite(same->finding.count, finding.count);
         for (std::size_t index = 0; index < finding.numbers.size(); ++index) {
             auto& [name, value] = same->finding.numbers[index];
             const std::int64_t other = finding.numbers[index].value;
-            value = name == "is_exact" ? std::min(value, other) : value + other;
+            if (name == "is_exact") {
+                value = std::min(value, other);
+            } else {
+                unite(value, other);
+            }
         }
     }
     for (auto& [finding, others] : united) {
         if (others > 0) {
-            finding.condition += "; " + counted(others, "other reader") + " of this name and address likewise, " +
-                                 std::to_string(finding.count) + " in all";
+            finding.condition += "; " + counted(others, "other reader") + " of this name and address likewise";
+            if (finding.id == HazardId::replay_inversion) {
+                finding.condition += ", " + std::to_string(finding.count) + " in all";
+            }
         }
         findings.push_back(std::move(finding));
     }

@@ -160,6 +160,12 @@ TEST_F(ConsumerWatchTest, ReadersThatOnlyTheProcessTellsApartAreToldTogether) {
     EXPECT_NE(told->condition.find("; 1 other reader of this name and address likewise, 71 in all"), std::string::npos)
         << told->condition;
     EXPECT_EQ(std::ranges::count(findings(), HazardId::replay_inversion, &Finding::id), 1);
+    wait(BlindGroups::kBlindMs);
+    fetch(audit, {5}, {1}, 99);
+    fetch(audit, {6}, {1}, 99);
+    const auto half = finding(HazardId::manual_readers);
+    ASSERT_TRUE(half);
+    EXPECT_EQ(half->count, 2) << "both read the same two partitions";
 }
 
 TEST_F(ConsumerWatchTest, WhatWasReplayedOfOneGrowthIsToldAfterTheNext) {

@@ -71,11 +71,11 @@ struct SignedClient {
     KeyEntry authority;
     KeyEntry client;
 };
-SignedClient signed_client(const EVP_MD* digest, EVP_PKEY* key) {
+SignedClient signed_client(const EVP_MD* digest, EVP_PKEY* key, std::size_t authority_bits) {
     SignedClient made{.authority = self_signed("authority", nullptr), .client = self_signed("client", nullptr)};
     X509& root = *made.authority.chain.front();
     // No curve signs by MD5.
-    made.authority.key.reset(EVP_PKEY_Q_keygen(nullptr, nullptr, "RSA", std::size_t{2048}));
+    made.authority.key.reset(EVP_PKEY_Q_keygen(nullptr, nullptr, "RSA", authority_bits));
     X509_set_pubkey(&root, made.authority.key.get());
     X509_EXTENSION* const is_authority = X509V3_EXT_conf_nid(nullptr, nullptr, NID_basic_constraints, "critical,CA:TRUE");
     X509_add_ext(&root, is_authority, -1);
@@ -194,8 +194,8 @@ TEST(ServerContext, OldSignatureOfTheBrokerIsForClientsToJudgeAsWithJava) {
     }
 }
 
-HandshakeStep shown_to_broker(const EVP_MD* digest, EVP_PKEY* key) {
-    SignedClient made = signed_client(digest, key);
+HandshakeStep shown_to_broker(const EVP_MD* digest, EVP_PKEY* key, std::size_t authority_bits = 2048) {
+    SignedClient made = signed_client(digest, key, authority_bits);
     KeyMaterial material = server_material();
     material.trusted.emplace();
     material.trusted->push_back(std::move(made.authority.chain.front()));
@@ -215,6 +215,8 @@ TEST(ServerContext, OldSignaturesAndKeysOfClientsAreJudgedAsByJava17) {
                 HasSubstr("certificate verify failed: CA signature digest algorithm too weak"));
     EXPECT_THAT(shown_to_broker(EVP_sha256(), rsa(1023)).reason,
                 HasSubstr("certificate verify failed: EE certificate key too weak"));
+    EXPECT_THAT(shown_to_broker(EVP_sha256(), curve(), 768).reason,
+                HasSubstr("certificate verify failed: CA certificate key too weak"));
 }
 
 TEST(ServerContext, ClientsCertificateSaysWhoItIs) {
