@@ -131,7 +131,7 @@ void KeyObserver::update_gate() {
     if (!budget_.is_scarce()) {
         samples_.clear_intervals();
     }
-    samples_.set_gate(budget_.has_credit() && config_->detection_enable, budget_.records_max());
+    samples_.set_gate(config_->detection_enable, budget_.has_credit(), budget_.records_max());
 }
 
 void KeyObserver::work(Now now) {
@@ -146,6 +146,7 @@ void KeyObserver::work(Now now) {
     done_.fetch_add(waiting.samples.size(), std::memory_order_release);
     note_closed(waiting.closed);
     if (now.monotonic >= next_settle_) {
+        samples_.renew_assured_shares();
         settle(now);
         next_settle_ = now.monotonic + kSettleMs;
     }
@@ -161,9 +162,9 @@ std::size_t KeyObserver::observe(const std::vector<KeySample>& samples, Timestam
     std::size_t records = 0;
     std::size_t looked_at = 0;
     for (const KeySample& sample : samples) {
-        // Beyond the budget the observer drops samples: it sees only a sample of a producer's batches anyway.
-        if (!budget_.allows(schedule_.clock.thread_processor_ns() - begin_ns)) {
-            break;
+        // Beyond the budget the observer drops samples: it sees only a sample of a busy producer's batches anyway.
+        if (!sample.is_assured && !budget_.allows(schedule_.clock.thread_processor_ns() - begin_ns)) {
+            continue;
         }
         records += observe(sample, *topics);
         if (!budget_.is_settled() && records - looked_at >= kRecordsPerLook) {

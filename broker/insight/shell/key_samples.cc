@@ -10,7 +10,11 @@
 namespace partita::insight {
 
 void KeySamples::offer(const SentBatch& sent, const SendingClient& client) {
-    if (is_left_out(sent.topic) || sent.batch.size() > kBatchBytesMax) {
+    if (sent.batch.size() > kBatchBytesMax) {
+        return;
+    }
+    const bool is_assured = take_assured(sent);
+    if (!is_assured && (takes_assured_only_.load(std::memory_order_relaxed) || is_left_out(sent.topic))) {
         return;
     }
     const auto parsed = parse_batch(sent.batch);
@@ -19,7 +23,7 @@ void KeySamples::offer(const SentBatch& sent, const SendingClient& client) {
     }
     // Reserve first: without room, nothing is copied.
     const auto records = static_cast<std::size_t>(std::max(0, parsed->header.record_count));
-    if (!reserve(sent.batch.size(), records)) {
+    if (!reserve(sent.batch.size(), records, is_assured)) {
         return;
     }
     auto taken = BatchSample::take(*parsed);
@@ -45,7 +49,29 @@ void KeySamples::offer(const SentBatch& sent, const SendingClient& client) {
                         .port = is_idempotent ? std::uint16_t{0} : client.port},
            .connection = client.connection,
            .time = sent.time,
-           .batch = std::move(*taken)});
+           .batch = std::move(*taken),
+           .is_assured = is_assured});
+}
+
+bool KeySamples::take_assured(const SentBatch& sent) {
+    // Reactors that take at the same time may take a little more, which does no harm.
+    const auto bytes = static_cast<std::uint32_t>(sent.batch.size());
+    std::atomic<std::uint32_t>& share = assured_[slot_of(sent.topic)];
+    const std::uint32_t taken = share.load(std::memory_order_relaxed);
+    const std::uint32_t taken_by_all = assured_all_.load(std::memory_order_relaxed);
+    if (taken + bytes > kAssuredBytes || taken_by_all + bytes > kAssuredBytesAll) {
+        return false;
+    }
+    share.store(taken + bytes, std::memory_order_relaxed);
+    assured_all_.store(taken_by_all + bytes, std::memory_order_relaxed);
+    return true;
+}
+
+void KeySamples::renew_assured_shares() {
+    for (auto& share : assured_) {
+        share.store(0, std::memory_order_relaxed);
+    }
+    assured_all_.store(0, std::memory_order_relaxed);
 }
 
 void KeySamples::enter(KeySample sample) {
@@ -103,11 +129,13 @@ KeySamples::Waiting KeySamples::take() {
     return waiting;
 }
 
-void KeySamples::set_gate(bool may_open, std::size_t records_max) {
+void KeySamples::set_gate(bool may_open, bool has_credit, std::size_t records_max) {
     records_max_.store(records_max, std::memory_order_relaxed);
     const MutexLock lock(mutex_);
-    gate_.set(may_open && !has_ended_ && records_.load(std::memory_order_relaxed) < records_max / 2 &&
-              bytes_.load(std::memory_order_relaxed) < kBytesMax / 2 && samples_.size() < kBatchesMax / 2);
+    const bool has_room = records_.load(std::memory_order_relaxed) < records_max / 2 &&
+                          bytes_.load(std::memory_order_relaxed) < kBytesMax / 2 && samples_.size() < kBatchesMax / 2;
+    takes_assured_only_.store(!has_credit || !has_room, std::memory_order_relaxed);
+    gate_.set(may_open && !has_ended_ && samples_.size() < kBatchesMax);
 }
 
 bool KeySamples::may_sleep() {
@@ -140,16 +168,16 @@ bool KeySamples::is_left_out(const TopicRef& topic) {
     return count % interval != 0;
 }
 
-bool KeySamples::reserve(std::size_t bytes, std::size_t records) {
+bool KeySamples::reserve(std::size_t bytes, std::size_t records, bool is_assured) {
     const std::size_t bytes_before = bytes_.fetch_add(bytes, std::memory_order_relaxed);
     const std::size_t records_before = records_.fetch_add(records, std::memory_order_relaxed);
-    // One batch always finds room if nothing waits.
-    if (records_before == 0 ||
+    // One batch always finds room if nothing waits, and so do the assured shares, which are bounded.
+    if (records_before == 0 || is_assured ||
         (bytes_before + bytes <= kBytesMax && records_before + records <= records_max_.load(std::memory_order_relaxed))) {
         return true;
     }
     give_back(bytes, records);
-    gate_.set(false);
+    takes_assured_only_.store(true, std::memory_order_relaxed);
     return false;
 }
 

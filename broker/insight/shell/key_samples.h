@@ -47,10 +47,16 @@ struct KeySample {
     ConnectionId connection;
     TimestampMs time;
     BatchSample batch;
+    /// It is within its topic's assured share (see KeySamples), so the observer looks at it even without credit.
+    bool is_assured = false;
 };
 
 /// The samples of produced batches that wait for the observer of keys. Reactors offer batches while its gate is open. The
 /// observer takes the waiting samples, and opens and closes the gate.
+///
+/// Each topic has an assured share: the first `kAssuredBytes` of its batches in a round are taken although the observer has no
+/// credit, as long as all topics together take no more than `kAssuredBytesAll`. So a busy topic does not hide quiet ones, which
+/// cost nearly nothing.
 ///
 /// Thread-safe; the observer's part is for one thread at a time.
 class KeySamples {
@@ -60,6 +66,8 @@ class KeySamples {
     /// Most bytes that may wait. Beyond that no batch is taken, except one if nothing waits. `set_gate` also limits the records.
     static constexpr std::size_t kBytesMax = std::size_t{8} << 20;
     static constexpr std::size_t kBatchesMax = 4096;
+    static constexpr std::uint32_t kAssuredBytes = std::uint32_t{32} << 10;
+    static constexpr std::uint32_t kAssuredBytesAll = std::uint32_t{1} << 20;
     /// Most ends of connections that may wait. A further one is lost: its producer just seems to fall silent.
     static constexpr std::size_t kClosedMax = 16'384;
 
@@ -96,9 +104,11 @@ class KeySamples {
     };
     /// Takes everything that waits.
     [[nodiscard]] Waiting take();
-    /// Opens the gate if `may_open` and there is room, and closes it otherwise. `records_max`: most records that may wait from
-    /// now on. No batch is taken before the first call.
-    void set_gate(bool may_open, std::size_t records_max);
+    /// Opens the gate if `may_open`, and closes it otherwise. Beyond the assured shares it takes batches only if `has_credit` and
+    /// there is room. `records_max`: most records that may wait from now on. No batch is taken before the first call.
+    void set_gate(bool may_open, bool has_credit, std::size_t records_max);
+    /// Begins a round: each topic has its assured share again.
+    void renew_assured_shares();
     /// The observer wants to sleep until the next sample. True if nothing waits; the next sample then wakes it.
     [[nodiscard]] bool may_sleep();
 
@@ -112,14 +122,20 @@ class KeySamples {
     /// Each growth has another place: the interval of a quiet topic must not hide the first records after it has grown.
     [[nodiscard]] static std::size_t slot_of(const TopicRef& topic) { return (topic.id.bytes[14] + topic.growths) % kSlots; }
     [[nodiscard]] bool is_left_out(const TopicRef& topic);
-    /// Reserves room. False if there is not enough; it has then closed the gate.
-    [[nodiscard]] bool reserve(std::size_t bytes, std::size_t records);
+    /// Takes the batch's bytes from the assured share of its topic. False if that is used up.
+    [[nodiscard]] bool take_assured(const SentBatch& sent);
+    /// Reserves room. False if there is not enough; then only assured batches are taken until the next `set_gate`.
+    [[nodiscard]] bool reserve(std::size_t bytes, std::size_t records, bool is_assured);
     void give_back(std::size_t bytes, std::size_t records);
     void enter(KeySample sample);
 
     logs::StepSwitch gate_;
     std::array<std::atomic<std::uint8_t>, kSlots> intervals_{};
     std::array<std::atomic<std::uint8_t>, kSlots> counters_{};
+    std::array<std::atomic<std::uint32_t>, kSlots> assured_{};
+    std::atomic<std::uint32_t> assured_all_ = 0;
+    /// Only assured batches are taken.
+    std::atomic<bool> takes_assured_only_ = false;
 
     /// Room is reserved before a batch is copied, for the size of the whole batch.
     std::atomic<std::size_t> bytes_ = 0;

@@ -20,7 +20,7 @@ class RequestNotesTest : public ::testing::Test {
   protected:
     RequestNotesTest() {
         become({});
-        samples_.set_gate(true, 1'000);
+        samples_.set_gate(true, true, 1'000);
         client_.id = {5};
         client_.host = "/10.0.0.7";
         client_.port = 40'000;

@@ -29,22 +29,35 @@ class KeySamplesTest : public ::testing::Test {
                                                                                              .principal = {}});
     }
     void offer_records(int records) { offer(test::make_batch({.records = records})); }
+    /// Leaves nothing of the topic's assured share.
+    void use_up_assured_share() {
+        samples_.set_gate(true, true, kManyRecords);
+        const auto batch = test::make_batch();
+        const std::uint64_t before = samples_.taken();
+        do {
+            offer(batch);
+        } while (samples_.take().samples.back().is_assured);
+        taken_before_ = samples_.taken();
+        EXPECT_GT(taken_before_, before + 1);
+    }
+    [[nodiscard]] std::uint64_t taken() const { return samples_.taken() - taken_before_; }
 
     TopicRef topic_;
     ConnectionId connection_;
     KeySamples samples_;
+    std::uint64_t taken_before_ = 0;
 };
 
 TEST_F(KeySamplesTest, NothingIsTakenBeforeTheGateOpens) {
     EXPECT_FALSE(samples_.is_open());
-    samples_.set_gate(false, kManyRecords);
+    samples_.set_gate(false, true, kManyRecords);
     EXPECT_FALSE(samples_.is_open());
-    samples_.set_gate(true, kManyRecords);
+    samples_.set_gate(true, true, kManyRecords);
     EXPECT_TRUE(samples_.is_open());
 }
 
 TEST_F(KeySamplesTest, SamplesComeInTheirOrderWithTheirProducer) {
-    samples_.set_gate(true, kManyRecords);
+    samples_.set_gate(true, true, kManyRecords);
     connection_ = {5};
     offer_records(1);
     offer(test::make_batch({.records = 2, .producer_id = {9}, .producer_epoch = {0}, .base_sequence = {0}}));
@@ -60,27 +73,70 @@ TEST_F(KeySamplesTest, SamplesComeInTheirOrderWithTheirProducer) {
     EXPECT_EQ(samples_.taken(), 2u);
 }
 
-TEST_F(KeySamplesTest, RecordsBeyondTheLimitCloseTheGateUntilThereIsRoom) {
-    samples_.set_gate(true, 10);
+TEST_F(KeySamplesTest, RecordsBeyondTheLimitAreLeftOutUntilThereIsRoom) {
+    use_up_assured_share();
+    samples_.set_gate(true, true, 10);
     offer_records(6);
     offer_records(5);
-    EXPECT_EQ(samples_.taken(), 1u);
-    EXPECT_FALSE(samples_.is_open());
-    samples_.set_gate(true, 10);
-    EXPECT_FALSE(samples_.is_open());
+    offer_records(1);
+    EXPECT_EQ(taken(), 1u) << "no further one is copied before the next look";
+    samples_.set_gate(true, true, 10);
+    offer_records(1);
+    EXPECT_EQ(taken(), 1u) << "six records wait";
     (void)samples_.take();
-    samples_.set_gate(true, 10);
+    samples_.set_gate(true, true, 10);
+    offer_records(1);
+    EXPECT_EQ(taken(), 2u);
     EXPECT_TRUE(samples_.is_open());
 }
 
+TEST_F(KeySamplesTest, AnAssuredShareIsTakenWithoutCreditOncePerRound) {
+    samples_.set_gate(true, false, kManyRecords);
+    const auto batch = test::make_batch();
+    std::size_t bytes = 0;
+    for (std::uint64_t before = 0; bytes <= 2 * KeySamples::kAssuredBytes; before = samples_.taken()) {
+        offer(batch);
+        bytes += batch.size();
+        if (samples_.taken() == before) {
+            break;
+        }
+    }
+    EXPECT_LE(samples_.taken() * batch.size(), KeySamples::kAssuredBytes);
+    EXPECT_GT((samples_.taken() + 1) * batch.size(), KeySamples::kAssuredBytes);
+    const std::uint64_t before = samples_.taken();
+    ++topic_.id.bytes[14];
+    offer(batch);
+    EXPECT_EQ(samples_.taken(), before + 1) << "another topic has a share of its own";
+    --topic_.id.bytes[14];
+    offer(batch);
+    EXPECT_EQ(samples_.taken(), before + 1);
+    samples_.renew_assured_shares();
+    offer(batch);
+    EXPECT_EQ(samples_.taken(), before + 2);
+    for (const KeySample& sample : samples_.take().samples) {
+        EXPECT_TRUE(sample.is_assured);
+    }
+}
+
+TEST_F(KeySamplesTest, AllAssuredSharesTogetherAreBounded) {
+    samples_.set_gate(true, false, kManyRecords);
+    const auto batch = test::make_batch({.value_bytes = KeySamples::kAssuredBytes / 2});
+    for (int topic = 0; topic < 256; ++topic) {
+        topic_.id.bytes[14] = static_cast<std::uint8_t>(topic);
+        offer(batch);
+    }
+    EXPECT_EQ(samples_.taken(), KeySamples::kAssuredBytesAll / batch.size());
+}
+
 TEST_F(KeySamplesTest, OneBatchIsTakenWhereNothingWaitsWhateverItHolds) {
-    samples_.set_gate(true, 10);
+    use_up_assured_share();
+    samples_.set_gate(true, true, 10);
     offer_records(50);
     EXPECT_EQ(samples_.take().records, 50u);
 }
 
 TEST_F(KeySamplesTest, BatchesBeyondTheLimitCloseTheGate) {
-    samples_.set_gate(true, kManyRecords);
+    samples_.set_gate(true, true, kManyRecords);
     const auto batch = test::make_batch();
     for (std::size_t count = 0; count <= KeySamples::kBatchesMax; ++count) {
         offer(batch);
@@ -89,13 +145,14 @@ TEST_F(KeySamplesTest, BatchesBeyondTheLimitCloseTheGate) {
     EXPECT_EQ(samples_.take().samples.size(), KeySamples::kBatchesMax);
 }
 
-TEST_F(KeySamplesTest, BytesBeyondTheLimitCloseTheGate) {
-    samples_.set_gate(true, kManyRecords);
+TEST_F(KeySamplesTest, BytesBeyondTheLimitAreLeftOut) {
+    samples_.set_gate(true, true, kManyRecords);
     BatchBuilder builder{BatchOptions()};
     builder.append({1000}, as_bytes(std::string(KeySamples::kBatchBytesMax / 2, 'k')), as_bytes("value"));
     std::vector<std::byte> batch;
     builder.build(batch);
-    while (samples_.is_open()) {
+    for (std::uint64_t before = samples_.taken() - 1; before != samples_.taken();) {
+        before = samples_.taken();
         offer(batch);
     }
     const KeySamples::Waiting waiting = samples_.take();
@@ -104,33 +161,33 @@ TEST_F(KeySamplesTest, BytesBeyondTheLimitCloseTheGate) {
 }
 
 TEST_F(KeySamplesTest, LargeBatchesAreNotLookedAt) {
-    samples_.set_gate(true, kManyRecords);
+    samples_.set_gate(true, true, kManyRecords);
     offer(test::make_batch({.value_bytes = KeySamples::kBatchBytesMax}));
     EXPECT_EQ(samples_.taken(), 0u);
     EXPECT_TRUE(samples_.is_open());
 }
 
 TEST_F(KeySamplesTest, OneBatchInAnIntervalIsTaken) {
-    samples_.set_gate(true, kManyRecords);
+    use_up_assured_share();
     samples_.set_interval(topic_, 4);
     for (int count = 0; count < 8; ++count) {
         offer_records(1);
     }
-    EXPECT_EQ(samples_.taken(), 2u);
+    EXPECT_EQ(taken(), 2u);
     // Another topic in the same place needs every batch.
     samples_.set_interval(topic_, 1);
     offer_records(1);
-    EXPECT_EQ(samples_.taken(), 3u);
+    EXPECT_EQ(taken(), 3u);
 }
 
 TEST_F(KeySamplesTest, WhatWasSetForATopicEndsWhenItGrows) {
-    samples_.set_gate(true, kManyRecords);
+    use_up_assured_share();
     samples_.set_interval(topic_, 4);
     offer_records(1);
-    EXPECT_EQ(samples_.taken(), 0u);
+    EXPECT_EQ(taken(), 0u);
     ++topic_.growths;
     offer_records(1);
-    EXPECT_EQ(samples_.taken(), 1u);
+    EXPECT_EQ(taken(), 1u);
 }
 
 TEST_F(KeySamplesTest, EndsOfConnectionsBeyondTheLimitAreNotNoted) {
@@ -143,7 +200,7 @@ TEST_F(KeySamplesTest, EndsOfConnectionsBeyondTheLimitAreNotNoted) {
 TEST_F(KeySamplesTest, TheFirstSampleWakesAnObserverThatSleeps) {
     NotedWorker observer;
     samples_.set_observer(observer);
-    samples_.set_gate(true, kManyRecords);
+    samples_.set_gate(true, true, kManyRecords);
     ASSERT_TRUE(samples_.may_sleep());
     offer_records(1);
     offer_records(1);
@@ -154,10 +211,10 @@ TEST_F(KeySamplesTest, TheFirstSampleWakesAnObserverThatSleeps) {
 }
 
 TEST_F(KeySamplesTest, GateThatHasEndedStaysClosed) {
-    samples_.set_gate(true, kManyRecords);
+    samples_.set_gate(true, true, kManyRecords);
     samples_.end();
     EXPECT_FALSE(samples_.is_open());
-    samples_.set_gate(true, kManyRecords);
+    samples_.set_gate(true, true, kManyRecords);
     EXPECT_FALSE(samples_.is_open());
 }
 
