@@ -13,9 +13,16 @@ namespace partita {
 StorageResult<std::uint32_t> batch_checksum(File& file, std::uint64_t position, const BatchHeader& header) {
     const bool is_current = header.is_current_format();
     const std::uint64_t end = position + header.size_bytes();
-    position += is_current ? kBatchCrcCoverageStart : kLegacyCrcCoverageStart;
-    std::vector<std::byte> buffer(static_cast<std::size_t>(std::min<std::uint64_t>(BatchScan::kReadBytes, end - position)));
     std::uint32_t crc = 0;
+    if (is_current) {
+        position += kBatchCrcCoverageStart;
+    } else {
+        static_assert(kLegacyCrcCoverageStart == kBatchMagicPlace);
+        const auto magic = static_cast<std::byte>(header.magic);
+        crc = legacy_crc_extend(crc, Bytes(&magic, 1));
+        position += kLegacyCrcCoverageStart + 1;
+    }
+    std::vector<std::byte> buffer(static_cast<std::size_t>(std::min<std::uint64_t>(BatchScan::kReadBytes, end - position)));
     while (position < end) {
         const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - position));
         PARTITA_TRY_ASSIGN(const auto read, file.read_at(position, MutableBytes(buffer.data(), wanted)));

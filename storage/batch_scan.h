@@ -50,7 +50,8 @@ class BatchScan {
 /// Where every format so far has its magic.
 inline constexpr std::size_t kBatchMagicPlace = 16;
 
-/// The CRC that the batch of any format at `position` must have, computed in pieces of `BatchScan::kReadBytes`.
+/// The CRC that the batch of any format at `position` must have, computed in pieces of `BatchScan::kReadBytes`. The CRC of
+/// formats 0 and 1 covers the magic: it counts as the header has it, which may differ from the file.
 [[nodiscard]] StorageResult<std::uint32_t> batch_checksum(File& file, std::uint64_t position, const BatchHeader& header);
 
 /// The bytes that a scan found behind a bad batch.

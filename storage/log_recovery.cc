@@ -256,8 +256,7 @@ StorageResult<void> LogRecovery::open_segments(const Files& files) {
     return {};
 }
 
-bool LogRecovery::can_follow(const Segment& segment, const BatchHeader& header, bool is_first) const {
-    const Offset lowest = is_first ? segment.base_offset() : end_;
+bool LogRecovery::can_follow(const Segment& segment, const BatchHeader& header, Offset lowest) {
     if (header.last_offset_delta < 0 || header.base_offset < lowest) {
         return false;
     }
@@ -287,11 +286,33 @@ StorageResult<bool> LogRecovery::accept_unread(Segment& segment, Offset next_bas
         return false;
     }
     PARTITA_TRY(segment.time_index().reload_last());
+    if (segment.time_index().file().count() == 0) {
+        // Without an entry in either index, the segment is short enough to read its headers.
+        return last ? is_without_times(segment, *last) : false;
+    }
     const TimestampOffset newest = segment.time_index().last();
     if (newest.offset < segment.base_offset() || newest.offset >= next_base) {
         return false;
     }
     segment.set_max_timestamp(newest);
+    return true;
+}
+
+StorageResult<bool> LogRecovery::is_without_times(Segment& segment, OffsetPosition newest) {
+    PARTITA_TRY_ASSIGN(auto file, segment.file());
+    for (const std::uint64_t position : {std::uint64_t{0}, std::uint64_t{newest.position}}) {
+        HeaderWalk at(*file, position, segment.size_bytes());
+        const auto placed = at.next();
+        if (!placed && placed.error().kind != StorageError::Kind::corrupt) {
+            return std::unexpected(placed.error());
+        }
+        if (!placed || !*placed || (*placed)->header.magic != 0) {
+            return false;
+        }
+        if (position == newest.position && (*placed)->header.last_offset() != newest.offset) {
+            return false;
+        }
+    }
     return true;
 }
 
@@ -309,14 +330,16 @@ StorageResult<void> LogRecovery::prune_indexes(Segment& segment, Offset next_bas
     PARTITA_TRY_ASSIGN(auto keep_times, times.plausible_entries(believed_end));
     PARTITA_TRY(times.file().truncate(keep_times));
 
-    // Below the recovery point both indexes are whole. If no entry of the time index is left, there was no such point. The time
-    // index cannot be rebuilt from its own end on, so the walk starts where it stops.
-    Offset last_wanted = believed_end - 1;
-    if (keep_times == 0) {
-        PARTITA_TRY(times.reload_last());
-        last_wanted = std::min(last_wanted, times.last().offset);
+    // Below the recovery point both indexes are whole. If no entry of the time index is left, there was no such point, or no
+    // record there has a time. The time index cannot be rebuilt from its own end on, so the walk starts where it stops.
+    PARTITA_TRY_ASSIGN(keep, offsets.count_up_to(believed_end - 1));
+    if (keep_times == 0 && keep > 0) {
+        PARTITA_TRY_ASSIGN(const auto newest, offsets.entry(keep - 1));
+        PARTITA_TRY_ASSIGN(const bool has_no_times, is_without_times(segment, newest));
+        if (!has_no_times || times_before > 0) {
+            keep = 0;
+        }
     }
-    PARTITA_TRY_ASSIGN(keep, offsets.count_up_to(last_wanted));
     OffsetPosition last{segment.base_offset(), 0};
     if (keep > 0) {
         PARTITA_TRY_ASSIGN(last, offsets.entry(keep - 1));
@@ -371,37 +394,17 @@ StorageResult<bool> LogRecovery::walk(Segment& segment) {
         position = std::min<std::uint64_t>(position, entry.position);
     }
     segment.set_bytes_since_index_entry(0);
-    bool is_first = true;
     const auto bad = [&](std::uint64_t at, BatchError error) -> StorageResult<bool> {
         const bool is_torn = error == BatchError::truncated;
         PARTITA_TRY(cut(segment, at, std::string(batch_error_text(error)), is_torn));
         return false;
     };
     // Below the trusted end headers are enough. After a bad header recovery checks everything from there on.
+    bool is_first = true;
     if (trusted_end_ > segment.base_offset()) {
-        HeaderWalk headers(*file, position, size);
-        while (true) {
-            auto placed = headers.next();
-            if (!placed && placed.error().kind != StorageError::Kind::corrupt) {
-                return std::unexpected(std::move(placed.error()));
-            }
-            if (!placed || !*placed || (*placed)->header.base_offset >= trusted_end_) {
-                break;
-            }
-            const PlacedBatch& batch = **placed;
-            if (!batch.header.is_current_format() || !can_follow(segment, batch.header, is_first)) {
-                break;
-            }
-            if (is_first && batch.position > 0) {
-                end_ = batch.header.base_offset;
-            }
-            PARTITA_TRY(take(segment, batch.header, batch.position, std::nullopt));
-            position = batch.position + batch.header.size_bytes();
-            is_first = false;
-        }
-        if (position >= size) {
-            return true;
-        }
+        PARTITA_TRY_ASSIGN(const auto stopped, walk_trusted(segment, *file, position));
+        is_first = stopped == position;
+        position = stopped;
     }
     BatchScan scan(*file, position, size);
     while (true) {
@@ -413,7 +416,7 @@ StorageResult<bool> LogRecovery::walk(Segment& segment) {
             return bad(step.position, step.error);
         }
         const BatchHeader& header = step.batch.header;
-        if (!can_follow(segment, header, is_first)) {
+        if (!can_follow(segment, header, is_first ? segment.base_offset() : end_)) {
             return bad(step.position, BatchError::invalid_offset_delta);
         }
         report_.scanned_bytes += header.size_bytes();
@@ -423,6 +426,47 @@ StorageResult<bool> LogRecovery::walk(Segment& segment) {
         PARTITA_TRY(take(segment, header, step.position, step.batch.bytes));
         is_first = false;
     }
+}
+
+StorageResult<std::uint64_t> LogRecovery::walk_trusted(Segment& segment, File& file, std::uint64_t position) {
+    HeaderWalk headers(file, position, segment.size_bytes());
+    // Empty at the end, and where no header is.
+    const auto next = [&headers]() -> StorageResult<std::optional<PlacedBatch>> {
+        auto placed = headers.next();
+        if (!placed && placed.error().kind == StorageError::Kind::corrupt) {
+            return std::nullopt;
+        }
+        return placed;
+    };
+    PARTITA_TRY_ASSIGN(auto placed, next());
+    for (bool is_first = true; placed; is_first = false) {
+        const PlacedBatch batch = *placed;
+        const Offset lowest = is_first ? segment.base_offset() : end_;
+        if (batch.header.base_offset >= trusted_end_ || !can_follow(segment, batch.header, lowest)) {
+            break;
+        }
+        const bool is_old = !batch.header.is_current_format();
+        if (is_old) {
+            PARTITA_TRY_ASSIGN(const bool is_damaged, is_current_but_for_magic(file, batch, headers.head()));
+            if (is_damaged) {
+                break;
+            }
+        }
+        const std::uint64_t end = batch.position + batch.header.size_bytes();
+        PARTITA_TRY_ASSIGN(placed, next());
+        // The header of an old entry says so little that most bytes could be one. The next header tells.
+        const bool leads_on =
+            placed ? can_follow(segment, placed->header, batch.header.next_offset()) : end == segment.size_bytes();
+        if (is_old && !leads_on) {
+            break;
+        }
+        if (is_first && batch.position > 0) {
+            end_ = batch.header.base_offset;
+        }
+        PARTITA_TRY(take(segment, batch.header, batch.position, std::nullopt));
+        position = end;
+    }
+    return position;
 }
 
 StorageResult<void> LogRecovery::take(Segment& segment, const BatchHeader& header, std::uint64_t position,

@@ -33,8 +33,9 @@ namespace partita {
 /// without anything understood that may be another broker's: one in a directory that was taken over, without a checkpoint of
 /// ours. Every `.log` file is then as it was. A log without a checkpoint is checked for later formats before any file is touched.
 ///
-/// Entries of the message formats 0 and 1 are accepted as Kafka 4 accepts them. Recovery always checks their CRC, because only
-/// the CRC tells one from a batch whose magic is damaged.
+/// Entries of the message formats 0 and 1 are accepted as Kafka 4 accepts them: by their headers in trusted bytes, even if a
+/// record is damaged. An entry whose header leads to no next one, or that is a batch of format 2 whose magic is damaged, is a bad
+/// batch.
 ///
 /// Indexes are caches: recovery drops entries that are implausible, or newer than the trusted data, and makes them anew. It
 /// accepts files of a Kafka that was killed (preallocated, zero-filled indexes). It rebuilds a damaged index of aborted
@@ -66,12 +67,17 @@ class LogRecovery {
     /// Whether compaction explains that the segment before `next_base` ends below it. This broker's compaction keeps a segment's
     /// last batch, but Kafka's segments may have lost theirs.
     [[nodiscard]] bool may_end_early(Offset next_base) const;
-    /// True when the offsets of the batch may be the next ones of the segment.
-    [[nodiscard]] bool can_follow(const Segment& segment, const BatchHeader& header, bool is_first) const;
+    /// True if only entries of format 0 lie between the beginning and the entry that has `newest` in the offset index, as far as
+    /// those two tell. Such a segment has an empty time index.
+    [[nodiscard]] StorageResult<bool> is_without_times(Segment& segment, OffsetPosition newest);
+    /// True when the offsets of the batch may come next in the segment, at or above `lowest`.
+    [[nodiscard]] static bool can_follow(const Segment& segment, const BatchHeader& header, Offset lowest);
     /// Drops index entries that cannot be trusted; `indexed_until_` tells where the walk must begin.
     [[nodiscard]] StorageResult<void> prune_indexes(Segment& segment, Offset next_base);
     /// Walks to the end of the segment, or to the first bad batch, where it cuts the log. False if it cut the log.
     [[nodiscard]] StorageResult<bool> walk(Segment& segment);
+    /// Takes the batches from `position` on whose headers are enough. Returns the place of the first other one.
+    [[nodiscard]] StorageResult<std::uint64_t> walk_trusted(Segment& segment, File& file, std::uint64_t position);
     [[nodiscard]] StorageResult<void> take(Segment& segment, const BatchHeader& header, std::uint64_t position,
                                            std::optional<Bytes> bytes);
     /// Takes the time of the segment's file for that of its last append, because no record of the segment has one.

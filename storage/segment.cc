@@ -32,6 +32,7 @@ StorageResult<std::optional<PlacedBatch>> HeaderWalk::next() {
         return std::unexpected(corrupt_error("batch at position " + std::to_string(position_), "reaches beyond the end"));
     }
     const PlacedBatch placed{*header, position_};
+    head_ = Bytes(window_.data() + skip, std::min(kBatchHeaderBytes, window_size_ - skip));
     position_ += header->size_bytes();
     return placed;
 }

@@ -33,9 +33,13 @@ class HeaderWalk {
 
     /// The next batch header; empty at the end. Kind `corrupt` if there is no whole batch where one must be.
     [[nodiscard]] StorageResult<std::optional<PlacedBatch>> next();
+    /// The first `kBatchHeaderBytes` of the batch that `next` found last; fewer at the end of the range. Valid until the next
+    /// call.
+    [[nodiscard]] Bytes head() const { return head_; }
 
   private:
     File& file_;
+    Bytes head_;
     std::uint64_t position_;
     const std::uint64_t end_;
     std::uint64_t window_start_ = 0;

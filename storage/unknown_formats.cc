@@ -15,17 +15,22 @@
 namespace partita {
 namespace {
 
-/// True if a batch of format 2 lies there whose magic alone is damaged.
+/// True if a batch of format 2, or an entry of an older one, lies there whose magic alone is damaged.
 StorageResult<bool> has_damaged_magic(File& file, const BadEntry& bad) {
     std::array<std::byte, kBatchHeaderBytes> bytes{};
     PARTITA_TRY_ASSIGN(const auto read, file.read_at(bad.position, bytes));
-    bytes[kBatchMagicPlace] = std::byte{kCurrentMagic};
-    const auto header = parse_batch_header(Bytes(bytes).first(read));
-    if (!header || header->size_bytes() > bad.end - bad.position) {
-        return false;
+    for (int magic = kCurrentMagic; magic >= 0; --magic) {
+        bytes[kBatchMagicPlace] = static_cast<std::byte>(magic);
+        const auto header = parse_log_header(Bytes(bytes).first(read));
+        if (!header || header->size_bytes() > bad.end - bad.position) {
+            continue;
+        }
+        PARTITA_TRY_ASSIGN(const auto crc, batch_checksum(file, bad.position, *header));
+        if (crc == header->crc) {
+            return true;
+        }
     }
-    PARTITA_TRY_ASSIGN(const auto crc, batch_checksum(file, bad.position, *header));
-    return crc == header->crc;
+    return false;
 }
 
 /// The beginning of an entry of any format.
@@ -65,6 +70,27 @@ StorageResult<bool> begins_later_format(File& file, const BadEntry& bad) {
 }
 
 }  // namespace
+
+StorageResult<bool> is_current_but_for_magic(File& file, const PlacedBatch& entry, Bytes head) {
+    std::array<std::byte, kBatchHeaderBytes> bytes;
+    if (head.size() < bytes.size()) {
+        return false;
+    }
+    std::ranges::copy(head.first(bytes.size()), bytes.begin());
+    bytes[kBatchMagicPlace] = std::byte{kCurrentMagic};
+    const auto header = parse_batch_header(bytes);
+    constexpr int kUnusedBits =
+        ~(BatchAttributes::kCodecMask | BatchAttributes::kLogAppendTimeBit | BatchAttributes::kTransactionalBit |
+          BatchAttributes::kControlBit | BatchAttributes::kDeleteHorizonBit);
+    // A time or a size of an entry lies where a batch has its attributes and counts.
+    const bool may_be_current = header && (header->attributes.bits & kUnusedBits) == 0 && header->last_offset_delta >= 0 &&
+                                header->record_count >= 0 && header->record_count - 1 <= header->last_offset_delta;
+    if (!may_be_current) {
+        return false;
+    }
+    PARTITA_TRY_ASSIGN(const auto crc, batch_checksum(file, entry.position, *header));
+    return crc == header->crc;
+}
 
 StorageResult<void> refuse_later_format(File& file, const BadEntry& bad) {
     PARTITA_TRY_ASSIGN(const auto is_later, begins_later_format(file, bad));

@@ -35,6 +35,9 @@ class MemoryFile final : public File {
         : system_(system), node_(std::move(node)), path_(std::move(path)), generation_(generation) {}
 
     StorageResult<std::size_t> read_at(std::uint64_t position, MutableBytes destination) override {
+        if (system_.on_read) {
+            system_.on_read(path_, position, destination.size());
+        }
         const std::lock_guard lock(system_.mutex_);
         if (const int error = system_.fault_locked(false)) {
             return std::unexpected(io_error("read", path_, error));

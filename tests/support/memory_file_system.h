@@ -69,6 +69,8 @@ class MemoryFileSystem final : public FileSystem {
 
     /// Called with the path whenever a file is about to be synced, by the thread that waits for it.
     std::function<void(const std::string& path)> on_sync;
+    /// Likewise when a range of a file is about to be read.
+    std::function<void(const std::string& path, std::uint64_t position, std::uint64_t length)> on_read;
     /// Likewise when a range of a file is about to be written back.
     std::function<void(const std::string& path, std::uint64_t position, std::uint64_t length)> on_write_back;
 

@@ -60,6 +60,13 @@ std::string mixed_log() {
            batch_of(26, Codec::lz4, numbered(26, 3, kT + 500)) + batch_of(29, Codec::none, numbered(29, 1, kT + 600));
 }
 
+/// An entry with this offset whose last byte is not the one that was written.
+std::string rotten_at(const LegacyFormat& format, std::int64_t offset) {
+    std::string entry = old_entries(format, numbered(offset, 1, kT));
+    entry.back() ^= 1;
+    return entry;
+}
+
 std::string segment_name(std::int64_t base) { return "/data/t-0/" + segment_file_name({base}, ".log"); }
 
 class LegacyFormats : public ::testing::Test {
@@ -277,6 +284,158 @@ TEST_F(LegacyFormats, ADamagedMagicOfABatchIsNoOldEntryWhetherTrustedOrNot) {
             ASSERT_EQ(world.report().set_aside.size(), 1u) << magic;
         }
     }
+}
+
+// Not even at the end of a segment, where nothing follows that speaks against a later format.
+TEST_F(LegacyFormats, ADamagedMagicOfAnOldEntryIsNoLaterFormatWhetherTrustedOrNot) {
+    for (const LegacyFormat& format :
+         {LegacyFormat{.magic = 0}, LegacyFormat{.magic = 1}, LegacyFormat{.magic = 1, .codec = Codec::gzip}}) {
+        const std::string one = old_entries(format, numbered(0, 1, kT));
+        const std::string three = old_entries(format, numbered(2, 1, kT));
+        std::string two = old_entries(format, {{1, kT, "k", std::string(100, 'v')}});
+        for (int magic = 0; magic < 256; ++magic) {
+            two[16] = static_cast<char>(magic);
+            for (const bool is_clean : {false, true}) {
+                if (is_clean && magic == 2) {
+                    continue;  // A clean start believes any header of format 2 whose offsets may follow.
+                }
+                // The headers of the two old formats are alike, and a clean start looks at no more.
+                const bool is_whole = magic == format.magic || (is_clean && magic < 2);
+                for (const std::string& behind : {three, std::string()}) {
+                    open({{0, one + two + behind}}, is_clean);
+                    const std::int64_t whole_end = behind.empty() ? 2 : 3;
+                    ASSERT_EQ(world.log().log_end_offset(), Offset{is_whole ? whole_end : 1}) << magic << is_clean;
+                    ASSERT_EQ(world.report().set_aside.size(), is_whole ? 0u : 1u) << magic << is_clean;
+                }
+                open({{1, two}}, is_clean);
+                ASSERT_EQ(world.log().log_end_offset(), Offset{is_whole ? 2 : 1}) << magic << is_clean;
+                ASSERT_EQ(world.report().set_aside.size(), is_whole ? 0u : 1u) << magic << is_clean;
+            }
+        }
+    }
+}
+
+// Kafka reads no records after a clean stop, and serves such an entry as it is.
+TEST_F(LegacyFormats, ARottenOldEntryBelowTheTrustedEndStaysWithAllThatFollows) {
+    for (const LegacyFormat& format :
+         {LegacyFormat{.magic = 0}, LegacyFormat{.magic = 1}, LegacyFormat{.magic = 1, .codec = Codec::gzip}}) {
+        const std::string good = old_entries(format, numbered(0, 2, kT));
+        const std::string rotten = rotten_at(format, 2);
+        const std::string behind = batch_of(3, Codec::none, numbered(3, 1, kT)) + old_entries(format, numbered(4, 1, kT));
+        const std::vector<File> files = {{0, good + rotten + behind},
+                                         {5, old_entries(format, numbered(5, 2, kT)) + rotten_at(format, 7)},
+                                         {8, batch_of(8, Codec::none, numbered(8, 1, kT)) + rotten_at(format, 9)}};
+        for (const char* stop : {"clean", "clean again", "kill behind the recovery point"}) {
+            if (stop == std::string_view("clean")) {
+                open(files, true);
+            } else if (stop == std::string_view("clean again")) {
+                world.restart_cleanly();
+            } else {
+                world.kill();
+            }
+            ASSERT_EQ(world.report().cut_bytes, 0u) << world.report().cut_reason << format.magic << stop;
+            ASSERT_TRUE(world.report().set_aside.empty()) << stop;
+            ASSERT_EQ(world.log().log_end_offset(), Offset{10}) << stop;
+            for (const File& file : files) {
+                ASSERT_EQ(world.system.content(segment_name(file.base)), file.content) << stop;
+            }
+            const auto slice = world.log().read({3}, {.upper_bound = {10}, .max_bytes = 1 << 20, .minimum_one_batch = true});
+            ASSERT_TRUE(slice);
+            EXPECT_EQ(slice->size, behind.size());
+        }
+        open(files);
+        EXPECT_EQ(world.log().log_end_offset(), Offset{2}) << "nothing vouches for what an unclean stop left";
+        ASSERT_EQ(world.report().set_aside.size(), 3u);
+        EXPECT_EQ(world.system.content("/data/t-0/" + world.report().set_aside[0]), rotten + behind);
+    }
+}
+
+// A damaged size leads to no header, so the header does not vouch for the entry.
+TEST_F(LegacyFormats, ACleanStartCutsAtAnOldEntryWhoseHeaderLeadsNowhere) {
+    for (const int format : {0, 1}) {
+        const std::string one = old_entries({.magic = format}, numbered(0, 1, kT));
+        std::string two = old_entries({.magic = format}, numbered(1, 1, kT));
+        const std::string three = old_entries({.magic = format}, numbered(2, 1, kT));
+        two[11] ^= 4;
+        open({{0, one + two + three}}, true);
+        EXPECT_EQ(world.log().log_end_offset(), Offset{1});
+        ASSERT_EQ(world.report().set_aside.size(), 1u);
+        EXPECT_EQ(world.system.content("/data/t-0/" + world.report().set_aside[0]), two + three);
+        // An offset that goes back belongs to no next entry either.
+        const std::string back = old_entries({.magic = format}, numbered(0, 1, kT));
+        two[11] ^= 4;
+        two.back() ^= 1;
+        open({{0, one + two + back}}, true);
+        EXPECT_EQ(world.log().log_end_offset(), Offset{1});
+    }
+}
+
+TEST_F(LegacyFormats, ACleanStartReadsNoBodyOfASegmentInFormatZero) {
+    std::vector<LegacyWritten> records;
+    for (std::int64_t i = 0; i < 300; ++i) {
+        records.push_back({i, -1, "k", std::string(1000, 'v')});
+    }
+    const std::string sealed = old_entries({.magic = 0}, records);
+    for (LegacyWritten& record : records) {
+        record.offset += 300;
+    }
+    open({{0, sealed, kT}, {300, old_entries({.magic = 0}, records), kT + 1}});
+    std::uint64_t bytes = 0;
+    world.system.on_read = [&](const std::string& path, std::uint64_t, std::uint64_t length) {
+        bytes += path.ends_with(".log") ? length : 0;
+    };
+    for (int restart = 0; restart < 2; ++restart) {
+        bytes = 0;
+        world.restart_cleanly();
+        EXPECT_LE(bytes, 32u * 1024) << "of " << 2 * sealed.size();
+        EXPECT_EQ(world.report().rebuilt_indexes, 0u);
+        EXPECT_FALSE(world.report().recovery_point_is_void);
+        EXPECT_EQ(world.log().log_end_offset(), Offset{600});
+        EXPECT_EQ(offset_at(kT), -1);
+    }
+    world.system.on_read = nullptr;
+    EXPECT_EQ(read_all(world.log(), {0}).size(), 2 * sealed.size());
+    world.config->retention_ms = 1'000;
+    const auto deleted = world.log().apply_retention({kT + 1'001});
+    ASSERT_TRUE(deleted);
+    EXPECT_EQ(world.log().log_start_offset(), Offset{300}) << "the times of the files count, also of one that was not read";
+}
+
+TEST_F(LegacyFormats, AMissingEpochCheckpointCostsACleanStartTheHeadersOnly) {
+    for (const int format : {0, 1}) {
+        std::vector<LegacyWritten> records;
+        for (std::int64_t i = 0; i < 30; ++i) {
+            records.push_back({i, kT + i, "k", std::string(50'000, 'v')});
+        }
+        const std::string sealed = old_entries({.magic = format}, records);
+        open({{0, sealed}, {30, old_entries({.magic = format}, numbered(30, 1, kT))}});
+        ASSERT_TRUE(world.directory->close());
+        world.vanish();
+        world.system.crash_process();
+        ASSERT_TRUE(world.system.remove("/data/t-0/" + std::string(kLeaderEpochFileName)));
+        std::uint64_t bytes = 0;
+        world.system.on_read = [&](const std::string& path, std::uint64_t, std::uint64_t length) {
+            bytes += path.ends_with(".log") ? length : 0;
+        };
+        world.open();
+        world.system.on_read = nullptr;
+        EXPECT_LE(bytes, sealed.size() / 8) << "a window for each header";
+        EXPECT_EQ(read_all(world.log(), {0}).substr(0, sealed.size()), sealed);
+    }
+}
+
+TEST_F(LegacyFormats, AnEmptyTimeIndexIsNotBelievedWhereALaterEntryHasATime) {
+    world.config->index_interval_bytes = 1;
+    open({{0, old_entries({.magic = 0}, numbered(0, 5, -1)) + old_entries({.magic = 1}, numbered(5, 3, kT))},
+          {8, batch_of(8, Codec::none, numbered(8, 1, kT + 100))}});
+    ASSERT_EQ(offset_at(kT + 1), 6);
+    ASSERT_TRUE(world.directory->close());
+    world.vanish();
+    world.system.crash_process();
+    world.system.set_content("/data/t-0/" + segment_file_name({0}, ".timeindex"), "");
+    world.open();
+    EXPECT_EQ(offset_at(kT + 1), 6);
+    EXPECT_EQ(world.report().cut_bytes, 0u);
 }
 
 /// A later format as it may be one day: a head like that of today, and bytes that mean something else.
