@@ -256,7 +256,7 @@ void PipelinedProducer::send_ready() {
     }
 }
 
-/// Sends one request to a leader: the first batch of each of its partitions. Returns false if there is none, or no room for it.
+/// Sends one request to a leader: the first batch of each of its partitions. Returns false if it sent none.
 bool PipelinedProducer::send_to(std::int32_t leader) {
     if (const auto broker = brokers_.find(leader);
         broker != brokers_.end() && broker->second.under_way.size() >= settings_.in_flight_max) {

@@ -103,7 +103,7 @@ class Options {
 
     /// True if the line has the option under this very name, and not only under its other name.
     [[nodiscard]] bool is_written(std::string_view name) const { return written_.contains(name); }
-    /// The name of the first option on the line that has several arguments and may not be repeated; empty if there is none.
+    /// Finds the first option on the line that came several times and may not. Returns its name, or an empty text.
     [[nodiscard]] std::string_view repeated() const;
     /// Keeps only the last argument of each option that may not be repeated, as argparse4j does.
     void keep_last();

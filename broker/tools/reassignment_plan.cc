@@ -22,7 +22,8 @@ std::string text_of(const Json& value) {
     return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// The first JSON value of a text; like Kafka's parser, this ignores what follows it. Discarded if there is none.
+/// Reads the first JSON value of a text; like Kafka's parser, it ignores what follows. Returns a discarded value if the text does
+/// not begin with JSON.
 json first_value(const std::string& text) {
     json value;
     nlohmann::detail::json_sax_dom_parser<json> handler(value, false);

@@ -33,8 +33,8 @@ class RecordWriter {
                                                                  std::string& out) const = 0;
 };
 
-/// Like Kafka's DefaultMessageFormatter, by its properties: print.key, key.separator ... Without a deserializer, bytes are shown
-/// as they are; so they are for a class that is none of Kafka's deserializers, which is appended to `unknown`.
+/// Like Kafka's DefaultMessageFormatter, by its properties: print.key, key.separator ... Without a deserializer, it writes
+/// bytes as they are. It does the same for a class that is not one of Kafka's deserializers, and appends the name to `unknown`.
 [[nodiscard]] std::unique_ptr<RecordWriter> default_writer(const Properties& properties, std::vector<std::string>& unknown);
 /// Like Kafka's NoOpMessageFormatter: writes nothing.
 [[nodiscard]] std::unique_ptr<RecordWriter> silent_writer();
