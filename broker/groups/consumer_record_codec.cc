@@ -95,11 +95,12 @@ Record read(const ConsumerGroupMemberMetadataKey& key, const ConsumerGroupMember
     const auto repeated = std::ranges::unique(subscription.topic_names);
     subscription.topic_names.erase(repeated.begin(), repeated.end());
     if (value.classic_member_metadata != nullptr && !value.classic_member_metadata->supported_protocols.empty()) {
-        MemberSubscription::Classic& classic = subscription.classic.emplace();
-        classic.session_timeout_ms = value.classic_member_metadata->session_timeout_ms;
+        MemberSubscription::Classic classic{.session_timeout_ms = value.classic_member_metadata->session_timeout_ms,
+                                            .protocols = {}};
         for (const auto& protocol : value.classic_member_metadata->supported_protocols) {
             classic.protocols.push_back({std::string(protocol.name), {protocol.metadata.begin(), protocol.metadata.end()}});
         }
+        subscription.classic = std::move(classic);
     }
     return ConsumerMemberRecord{key.group_id, key.member_id, std::move(subscription)};
 }
