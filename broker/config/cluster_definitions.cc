@@ -16,8 +16,9 @@ constexpr ConfigDefinition kClusterDefinitions[] = {
            "Rack of this broker, told to clients for placement and fetch-from-closest."),
     kept(define("broker.session.timeout.ms", ConfigType::int32, "9000", kAny, kReadOnly,
                 "How long a broker may be silent before the controller fences it.")),
-    kept(define("config.providers", ConfigType::list, "", list_of({}, true, false), kClusterWide,
-                "Names of providers for values kept elsewhere.")),
+    at_next_start(define("config.providers", ConfigType::list, "", list_of({}, true, false), kClusterWide,
+                         "Names of providers for values kept elsewhere. The broker replaces ${NAME:PATH:KEY} in the values of "
+                         "its start.")),
     kept(define("controlled.shutdown.enable", ConfigType::boolean, "true", kAny, kReadOnly,
                 "Whether a stopping broker hands its leaderships over first.")),
     required("controller.listener.names", ConfigType::list, "CONTROLLER", list_of({}, false, false), kReadOnly,

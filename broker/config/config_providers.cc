@@ -233,4 +233,17 @@ std::expected<void, ConfigError> resolve_variables(ConfigMap& given, std::span<c
     return {};
 }
 
+std::expected<void, ConfigError> refuse_variables(const ConfigMap& values, const ConfigMap& given) {
+    for (const std::string& provider : java::split_list(value_of(given, std::string(kProviders)).value_or(""))) {
+        const auto named = std::ranges::find_if(
+            values, [begin = "${" + provider + ":"](const auto& entry) { return entry.second.contains(begin); });
+        if (named != values.end()) {
+            return invalid_config("Invalid value for configuration " + named->first + ": this broker asks the provider '" +
+                                  provider +
+                                  "' at its start only. Give the value itself, or put the variable into server.properties");
+        }
+    }
+    return {};
+}
+
 }  // namespace partita::config

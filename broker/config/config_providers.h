@@ -18,4 +18,8 @@ namespace partita::config {
 [[nodiscard]] std::expected<void, ConfigError> resolve_variables(ConfigMap& given, std::span<const std::string> environment,
                                                                  const FileReader& read_file);
 
+/// Fails if one of the values has a variable of a provider that `given` names. Kafka would ask the provider each time that it
+/// reads its configs; this broker asks it at the start only, and a client must not take the name of a value for the value.
+[[nodiscard]] std::expected<void, ConfigError> refuse_variables(const ConfigMap& values, const ConfigMap& given);
+
 }  // namespace partita::config

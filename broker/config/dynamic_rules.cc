@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "broker/config/broker_synonyms.h"
+#include "broker/config/config_providers.h"
 #include "broker/config/config_refusal.h"
 #include "broker/config/java_text.h"
 
@@ -133,6 +134,9 @@ Verdict check_min_insync_replicas(BrokerScope scope, const ConfigMap& before, co
 
 std::expected<void, ConfigError> validate_broker_configs(const BrokerConfig& broker, BrokerScope scope,
                                                          const ConfigMap& overrides) {
+    if (Verdict verdict = refuse_variables(overrides, broker.given()); !verdict) {
+        return verdict;
+    }
     if (Verdict verdict = check_dynamic_names(overrides, scope); !verdict) {
         return verdict;
     }

@@ -5,6 +5,7 @@
 
 #include "broker/config/broker_rules.h"
 #include "broker/config/describe_configs.h"
+#include "broker/config/dynamic_rules.h"
 #include "broker/config/topic_config.h"
 
 namespace partita::config {
@@ -298,6 +299,21 @@ TEST(Authorizer, ItsSettingsStayWhenADynamicConfigChanges) {
         config.value().config.with_dynamic({.cluster_default = {{"log.cleaner.threads", "2"}}, .this_broker = {}});
     ASSERT_TRUE(changed.has_value()) << changed.error().message;
     EXPECT_EQ(authorizer_of(*changed), (AuthorizerSettings{{"User:a"}, false}));
+}
+
+// The broker asks providers at its start only, and the name of a value must not become the value.
+TEST(DynamicBrokerConfig, AVariableOfAProviderIsRefused) {
+    const auto config = loaded_with(
+        {"config.providers=env", "config.providers.env.class=org.apache.kafka.common.config.provider.EnvVarConfigProvider"});
+    ASSERT_TRUE(config.has_value());
+    const BrokerConfig& broker = config->config;
+    const auto refused =
+        validate_broker_configs(broker, BrokerScope::this_broker, {{"listener.name.external.sasl.jaas.config", "${env:SECRET}"}});
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, testing::HasSubstr("asks the provider 'env' at its start only"));
+    EXPECT_TRUE(validate_broker_configs(broker, BrokerScope::this_broker,
+                                        {{"listener.name.external.sasl.jaas.config", "login password=\"${other:x}\";"}}))
+        << "no provider of this name is there, so it is a text like any other";
 }
 
 }  // namespace
