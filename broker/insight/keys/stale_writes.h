@@ -26,6 +26,8 @@ class StaleWrites {
         std::int32_t old_count = 0;
         std::int32_t new_count = 0;
         std::int64_t records = 0;
+        /// False: further records may exist that nobody looked at.
+        bool is_exact = true;
         /// Milliseconds between the expansion and the last of these records.
         std::int64_t last_after_ms = 0;
         /// The last of these records in each partition.

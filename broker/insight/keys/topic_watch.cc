@@ -43,6 +43,7 @@ void TopicWatch::set_epochs(std::span<const TopicEpoch> epochs) {
         return;
     }
     epochs_.assign(epochs.begin(), epochs.end());
+    records_since_growth_ = 0;
     const std::vector<std::int32_t> counts = counts_newest_first();
     all_producers_.expand(counts);
     for (auto& [identity, producer] : producers_) {
@@ -175,6 +176,7 @@ void TopicWatch::observe(const ProducerIdentity& identity, const SentRecord& rec
     }
     ++sender.records;
     ++records_;
+    ++records_since_growth_;
     sender.used_new_partition |= epoch() > 0 && record.partition.value >= old_count();
     if (sender.partitions.size() < kPartitionsPerProducerMax) {
         sender.partitions.insert(record.partition);
@@ -240,9 +242,11 @@ void TopicWatch::note_proof(CountProof proof, const ProducerIdentity& identity, 
     }
 }
 
-std::vector<StaleWrites::Writer> TopicWatch::stale_writers(TimestampMs now) const {
+std::vector<StaleWrites::Writer> TopicWatch::stale_writers(TimestampMs now, std::int64_t written) const {
     std::vector<StaleWrites::Writer> writers(stale_writes_.writers().begin(), stale_writes_.writers().end());
     for (StaleWrites::Writer& writer : writers) {
+        // Whether everything was looked at after an earlier expansion is not remembered.
+        writer.is_exact = writer.new_count == count() && records_since_growth_ == written;
         if (writer.new_count != count()) {
             continue;
         }
@@ -311,8 +315,8 @@ std::optional<PartitionIndex> TopicWatch::place(std::string_view key, std::int32
 
 std::vector<Finding> TopicWatch::findings(const TopicFacts& facts, TimestampMs now) const {
     std::vector<Finding> all;
-    find_stale(all, now);
-    find_never_learning(all, now);
+    find_stale(all, facts, now);
+    find_never_learning(all, facts, now);
     find_mixed(all, now);
     find_ignored_keys(all, now);
     find_scattered_keys(all, facts);

@@ -170,8 +170,8 @@ class TopicWatch {
 
     [[nodiscard]] std::vector<CountSwitch> take_switches();
     /// The clients that placed records by an earlier count since the topic first grew. Includes earlier expansions, and producers
-    /// that are gone.
-    [[nodiscard]] std::vector<StaleWrites::Writer> stale_writers(TimestampMs now) const;
+    /// that are gone. `written`: records that were appended since the last expansion.
+    [[nodiscard]] std::vector<StaleWrites::Writer> stale_writers(TimestampMs now, std::int64_t written) const;
 
   private:
     struct Producer {
@@ -217,8 +217,8 @@ class TopicWatch {
     [[nodiscard]] std::optional<PartitionIndex> place(std::string_view key, std::int32_t partition_count) const;
     [[nodiscard]] bool is_move_explained(const IndexedKey& key, std::span<const PastPlacement> past) const;
 
-    void find_stale(std::vector<Finding>& findings, TimestampMs now) const;
-    void find_never_learning(std::vector<Finding>& findings, TimestampMs now) const;
+    void find_stale(std::vector<Finding>& findings, const TopicFacts& facts, TimestampMs now) const;
+    void find_never_learning(std::vector<Finding>& findings, const TopicFacts& facts, TimestampMs now) const;
     void find_mixed(std::vector<Finding>& findings, TimestampMs now) const;
     void find_ignored_keys(std::vector<Finding>& findings, TimestampMs now) const;
     void find_scattered_keys(std::vector<Finding>& findings, const TopicFacts& facts) const;
@@ -236,6 +236,8 @@ class TopicWatch {
     [[nodiscard]] std::string sampling_note() const;
     /// True if counts are complete: every record of the topic's life was looked at, and every key is kept.
     [[nodiscard]] bool has_seen_everything(const TopicFacts& facts) const;
+    /// True if every record since the last expansion was looked at.
+    [[nodiscard]] bool has_seen_growth(const TopicFacts& facts) const;
     /// Sets count and numbers of a finding about `found` keys of the index.
     void count_keys(Finding& finding, const char* name, std::int64_t found, bool is_exact) const;
 
@@ -249,6 +251,8 @@ class TopicWatch {
     std::uint32_t visits_ = 0;
     /// Records that were looked at, with and without keys.
     std::int64_t records_ = 0;
+    /// Those of them since the last expansion.
+    std::int64_t records_since_growth_ = 0;
 };
 
 }  // namespace partita::insight

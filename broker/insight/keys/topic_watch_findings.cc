@@ -111,6 +111,14 @@ bool TopicWatch::has_seen_everything(const TopicFacts& facts) const {
     return keys_.is_complete() && records_ == written;
 }
 
+bool TopicWatch::has_seen_growth(const TopicFacts& facts) const {
+    std::int64_t written = facts.old_partition_records;
+    for (auto index = static_cast<std::size_t>(old_count()); index < facts.log_ends.size(); ++index) {
+        written += facts.log_ends[index].value;
+    }
+    return records_since_growth_ == written;
+}
+
 void TopicWatch::count_keys(Finding& finding, const char* name, std::int64_t found, bool is_exact) const {
     finding.count = found * keys_.sampling();
     finding.numbers = {{name, found}, {"sampling", keys_.sampling()}, {"is_exact", is_exact ? 1 : 0}};
@@ -135,22 +143,25 @@ std::string TopicWatch::sampling_note() const {
 
 // H04: a record with f(k) % N = p and f(k) % M != p after the expansion. Ends with a record that only M explains, or when the
 // producer falls silent.
-void TopicWatch::find_stale(std::vector<Finding>& findings, TimestampMs now) const {
+void TopicWatch::find_stale(std::vector<Finding>& findings, const TopicFacts& facts, TimestampMs now) const {
     for (const auto& [identity, producer] : producers_) {
         if (!producer.is_stale || !is_active(producer, now)) {
             continue;
         }
         const std::int64_t after_ms = producer.last_stale.value - epochs_.back().time.value;
+        const bool is_exact = has_seen_growth(facts);
         Finding finding = make_finding(HazardId::stale_producer, subject_of(identity, producer),
                                        name_of(identity, producer) + " still places keys as before the topic grew from " +
                                            std::to_string(old_count()) + " to " + std::to_string(count()) +
-                                           " partitions: " + counted(producer.stale_records, "record proves", "records prove") +
+                                           " partitions: " + at_least(is_exact) +
+                                           counted(producer.stale_records, "record proves", "records prove") +
                                            " it, the last one " + std::to_string(after_ms / 1000) + " s after the expansion",
                                        producer.stale_records);
         finding.numbers = {{"stale_records", producer.stale_records},
                            {"last_proof_after_ms", after_ms},
                            {"old_count", old_count()},
-                           {"new_count", count()}};
+                           {"new_count", count()},
+                           {"is_exact", is_exact ? 1 : 0}};
         finding.examples = producer.stale_keys;
         findings.push_back(std::move(finding));
     }
@@ -158,7 +169,7 @@ void TopicWatch::find_stale(std::vector<Finding>& findings, TimestampMs now) con
 
 // H05: H04 proofs still arrive after twice the longest metadata age. Or so many keys lie in several old partitions, and none in a
 // new one, that chance cannot explain it.
-void TopicWatch::find_never_learning(std::vector<Finding>& findings, TimestampMs now) const {
+void TopicWatch::find_never_learning(std::vector<Finding>& findings, const TopicFacts& facts, TimestampMs now) const {
     if (epoch() == 0 || now.value - epochs_.back().time.value < kNeverMs) {
         return;
     }
@@ -183,7 +194,10 @@ void TopicWatch::find_never_learning(std::vector<Finding>& findings, TimestampMs
                              std::to_string(kNeverMs / 60'000) + " min after the topic grew to " + std::to_string(count()) +
                              ": longer than any client keeps metadata",
                          producer.stale_records);
-        finding.numbers = {{"stale_records", producer.stale_records}, {"old_count", old_count()}, {"new_count", count()}};
+        finding.numbers = {{"stale_records", producer.stale_records},
+                           {"old_count", old_count()},
+                           {"new_count", count()},
+                           {"is_exact", has_seen_growth(facts) ? 1 : 0}};
         finding.examples = producer.stale_keys;
         findings.push_back(std::move(finding));
     }

@@ -147,8 +147,8 @@ void find_stale_leftovers(const std::string& topic, const ReaderFacts& facts, Lo
             {.topic = topic, .client_id = writer.client.client_id, .client_address = writer.client.address},
             writer.client.client_id + " (" + writer.client.address + ") placed keys as before the topic grew from " +
                 std::to_string(writer.old_count) + " to " + std::to_string(writer.new_count) + " partitions until " +
-                std::to_string(writer.last_after_ms / 1000) +
-                " s after it: " + counted(writer.records, "record proves", "records prove") + " it" +
+                std::to_string(writer.last_after_ms / 1000) + " s after it: " + (writer.is_exact ? "" : "at least ") +
+                counted(writer.records, "record proves", "records prove") + " it" +
                 (groups == 0
                      ? ""
                      : ", and " + counted(groups, "group has", "groups have") + " not read all of them yet (" + names + ")"),
@@ -160,7 +160,8 @@ void find_stale_leftovers(const std::string& topic, const ReaderFacts& facts, Lo
         finding.numbers = {{"stale_records", writer.records},
                            {"last_proof_after_ms", writer.last_after_ms},
                            {"old_count", writer.old_count},
-                           {"new_count", writer.new_count}};
+                           {"new_count", writer.new_count},
+                           {"is_exact", writer.is_exact ? 1 : 0}};
         findings.push_back(std::move(finding));
     }
 }

@@ -126,6 +126,10 @@ std::vector<Finding> ReaderInquiry::watch_findings(const ObservedTopic& topic, c
     for (const EarlierExpansion& growth : facts.earlier) {
         counts.push_back(growth.new_count);
     }
+    std::int64_t written = 0;
+    for (std::size_t index = 0; index < ends.size(); ++index) {
+        written += ends[index] - offset_at(facts.earlier.back().log_end_offsets, {static_cast<std::int32_t>(index)});
+    }
     // Read this first: a look that ends meanwhile may already be in the keys.
     const std::uint64_t keys_seen = sources_.keys.batches_done();
     std::vector<MovedKey> moved;
@@ -135,7 +139,7 @@ std::vector<Finding> ReaderInquiry::watch_findings(const ObservedTopic& topic, c
         if (keys == nullptr) {
             return;
         }
-        stale = keys->stale_writers(now);
+        stale = keys->stale_writers(now, written);
         families = keys->known_families();
         if (readers.needs_keys()) {
             moved = growth_steps(keys->keys(), keys->known_families(), counts);

@@ -54,6 +54,36 @@ TEST_F(TopicWatchTest, H04OpensWithTheFirstProofCountsExactlyAndClosesWithTheSwi
     EXPECT_TRUE(watch_.take_switches().empty());
 }
 
+// Under load, detection looks at a part of the batches.
+TEST_F(TopicWatchTest, H04CountsAtLeastWhenRecordsSinceTheGrowthWereNotLookedAt) {
+    const auto exactness = [](const std::vector<FindingNumber>& numbers) {
+        return std::ranges::find(numbers, "is_exact", &FindingNumber::name)->value;
+    };
+    send_many(java_, Family::murmur2_pos, 6);
+    expand(12);
+    wait(42'000);
+    send_many(java_, Family::murmur2_pos, 6);
+    const auto exact = finding(HazardId::stale_producer);
+    ASSERT_TRUE(exact);
+    EXPECT_EQ(exactness(exact->numbers), 1);
+    EXPECT_EQ(exact->condition.find("at least"), std::string::npos) << exact->condition;
+    EXPECT_TRUE(watch_.stale_writers(now_, old_records_).front().is_exact);
+
+    ends_[0] = ends_[0] + 1;
+    ++old_records_;
+    const auto part = finding(HazardId::stale_producer);
+    ASSERT_TRUE(part);
+    EXPECT_EQ(exactness(part->numbers), 0);
+    EXPECT_NE(part->condition.find("at least " + std::to_string(part->count) + " records prove it"), std::string::npos)
+        << part->condition;
+    EXPECT_FALSE(watch_.stale_writers(now_, old_records_).front().is_exact);
+    wait(TopicWatch::kNeverMs);
+    send(java_, "key-0", Family::murmur2_pos, 6);
+    const auto never = finding(HazardId::producer_never_learns);
+    ASSERT_TRUE(never);
+    EXPECT_EQ(exactness(never->numbers), 0);
+}
+
 TEST_F(TopicWatchTest, BatchesUnderWayAtTheSwitchDoNotOpenH04Again) {
     send_many(java_, Family::murmur2_pos, 6);
     expand(12);
@@ -459,8 +489,8 @@ TEST_F(TopicWatchTest, WhatAStaleProducerWroteIsRememberedWhenItHasSwitchedAndWh
     expand(8);
     wait(1000);
     send_many(shop, Family::murmur2_pos, 6);
-    ASSERT_EQ(watch_.stale_writers(now_).size(), 1u);
-    const StaleWrites::Writer at_it = watch_.stale_writers(now_).front();
+    ASSERT_EQ(watch_.stale_writers(now_, 0).size(), 1u);
+    const StaleWrites::Writer at_it = watch_.stale_writers(now_, 0).front();
     EXPECT_TRUE(at_it.is_writing);
     EXPECT_EQ(at_it.records, finding(HazardId::stale_producer)->count);
     for (const auto& [partition, last] : at_it.last) {
@@ -469,11 +499,11 @@ TEST_F(TopicWatchTest, WhatAStaleProducerWroteIsRememberedWhenItHasSwitchedAndWh
     wait(TopicWatch::kSettleMs);
     send_many(shop, Family::murmur2_pos, 8);
     ASSERT_FALSE(finding(HazardId::stale_producer));
-    EXPECT_FALSE(watch_.stale_writers(now_).front().is_writing);
+    EXPECT_FALSE(watch_.stale_writers(now_, 0).front().is_writing);
     expand(12);
-    ASSERT_EQ(watch_.stale_writers(now_).size(), 1u);
-    EXPECT_EQ(watch_.stale_writers(now_).front().records, at_it.records);
-    EXPECT_EQ(watch_.stale_writers(now_).front().new_count, 8);
+    ASSERT_EQ(watch_.stale_writers(now_, 0).size(), 1u);
+    EXPECT_EQ(watch_.stale_writers(now_, 0).front().records, at_it.records);
+    EXPECT_EQ(watch_.stale_writers(now_, 0).front().new_count, 8);
 }
 
 TEST_F(TopicWatchTest, H40CountsOrphansExactlyAndEndsWithTheirTombstones) {
