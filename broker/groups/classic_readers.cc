@@ -64,6 +64,13 @@ std::optional<MemberHoldings> ClassicGroup::holdings_of(std::string_view member_
             told.topics.push_back({std::string(topic.name), {partitions.begin(), partitions.end()}});
         }
     }
+    if (const auto named = subscribed_topics(subscription_of(*this, *member))) {
+        for (const std::string_view name : *named) {
+            if (cluster.find(name)) {
+                told.add_subscribed(name);
+            }
+        }
+    }
     return told;
 }
 

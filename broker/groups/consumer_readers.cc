@@ -77,6 +77,16 @@ std::optional<MemberHoldings> ConsumerGroup::holdings_of(std::string_view member
             held.partitions.push_back(PartitionIndex{partition.partition});
         }
     }
+    const auto add_subscribed = [&](const std::string& name) {
+        if (cluster.find(name)) {
+            told.add_subscribed(name);
+        }
+    };
+    const MemberSubscription& said = member->subscription;
+    std::ranges::for_each(said.topic_names, add_subscribed);
+    if (const ResolvedRegex* regex = said.topic_regex.empty() ? nullptr : resolved(said.topic_regex)) {
+        std::ranges::for_each(regex->topics, add_subscribed);
+    }
     return told;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -85,8 +86,15 @@ struct MemberHoldings {
     std::string client_id;
     /// In the form of group descriptions: "/127.0.0.1".
     std::string client_host;
-    /// Only existing topics.
+    /// Only existing topics. Those to which the member subscribes without holding any of their partitions are here too, with no
+    /// partitions: during a rebalance, a member of a classic group holds nothing.
     std::vector<Topic> topics;
+
+    void add_subscribed(std::string_view name) {
+        if (std::ranges::find(topics, name, &Topic::name) == topics.end()) {
+            topics.push_back({.name = std::string(name), .partitions = {}});
+        }
+    }
 };
 
 /// Asks for the readers of a topic. The coordinator answers several questions in one pass over the groups that read the topics,

@@ -51,6 +51,17 @@ TEST_F(Readers, MemberThatHasYetToJoinAGenerationIsSubscribed) {
     EXPECT_TRUE(readers()[0].is_subscribed());
 }
 
+TEST_F(Readers, ATopicOfWhichAMemberHasNothingYetIsToldToo) {
+    coordinator_->cluster_changed(TestCluster().with("topic", 4), true);
+    const std::string id = fresh_id();
+    join({.id = id});
+    const std::optional<MemberHoldings> held = coordinator_->queries().holdings_of("g", id);
+    ASSERT_TRUE(held);
+    ASSERT_EQ(held->topics.size(), 1U);
+    EXPECT_EQ(held->topics[0].name, "topic");
+    EXPECT_TRUE(held->topics[0].partitions.empty());
+}
+
 TEST_F(Readers, WhatAMemberHasIsToldTopicByTopic) {
     coordinator_->cluster_changed(TestCluster().with("topic", 4), true);
     const std::string id = fresh_id();
