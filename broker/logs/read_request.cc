@@ -37,6 +37,7 @@ std::uint32_t ReadRequest::passed() const {
 }
 
 void ReadRequest::admit(Turn& turn) {
+    came_ = turn.now().wall;
     steps_ = passed();
     reader_.steps_.each(steps_, ReadPoint::admit, [&](ReadStep& step) {
         step.admit(*this, turn);

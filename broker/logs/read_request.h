@@ -168,6 +168,8 @@ class ReadRequest : public WaitingFetch {
     }
     /// True if a read is left out.
     [[nodiscard]] bool leaves_out() const { return left_out_ > 0; }
+    /// When the request came.
+    [[nodiscard]] TimestampMs came() const { return came_; }
     /// How long the client must wait before its next request. The front tells the client.
     [[nodiscard]] std::int64_t wait_ms() const { return wait_ms_; }
     void wait(std::int64_t ms) { wait_ms_ = std::max(wait_ms_, ms); }
@@ -203,6 +205,7 @@ class ReadRequest : public WaitingFetch {
     /// Set only while the request waits.
     std::shared_ptr<const TopicTable> table_;
     Instant deadline_;
+    TimestampMs came_ = kNoTimestamp;
     std::int64_t wait_ms_ = 0;
     std::int64_t total_bytes_ = 0;
     /// The number of reads that are left out.

@@ -88,7 +88,9 @@ void Oracle::inverted(const std::string& name, const GroupDiary& group) {
         const bool is_judged = std::ranges::any_of(group.given_since, [&](const GivenSince& since) {
             return std::ranges::all_of(inversion.from, [&](const auto& older) { return since.given.contains(older); });
         });
-        if (sees_all_ && !is_judged && inversion.is_provable && is_untouched && steps_of(key) <= kStepsKept &&
+        // One of several members may have finished the older record, and not committed it.
+        const bool has_one_member = script_.groups[index_of(group)].members.size() == 1;
+        if (sees_all_ && !is_judged && has_one_member && inversion.is_provable && is_untouched && steps_of(key) <= kStepsKept &&
             partitions_of(key) <= kPartitionsKept) {
             surely.insert(key);
         }

@@ -236,7 +236,7 @@ def verdict_on(broker, topic, application, writer, at_work):
     received = application.received[application.before:] if begins_anew else application.received
     return Verdict(plan=plan, suffered=writer.wrong_keys(received), told={key["key"] for key in listed},
                    open={key["key"] for key in listed if key["is_in_two_members"]},
-                   perhaps=numbers.get("overlapping_keys", 0) + numbers.get("given_back_keys", 0),
+                   perhaps=sum(numbers.get(name, 0) for name in ("overlapping_keys", "unattributed_keys", "given_back_keys")),
                    is_exact=bool(numbers.get("is_exact", 1)),
                    unstored={writer.key_of(number) for number in application.unstored},
                    refused_commits=application.refused_commits)

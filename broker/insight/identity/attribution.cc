@@ -65,7 +65,7 @@ bool is_of_another_time(const ReadingConnection& reader, const GroupMember& memb
     if (reader.fetched.empty()) {
         return false;
     }
-    const bool came_after = member.left != kNoTimestamp && first_fetch(reader) > member.left;
+    const bool came_after = member.left != kNoTimestamp && first_fetch(reader).value - member.left.value >= kUnderWayMs;
     // An open connection may serve members that come later. It proves nothing while it waits for records.
     const bool ended_before = member.came != kNoTimestamp && !reader.is_open && last_fetch(reader) < member.came;
     return came_after || ended_before;

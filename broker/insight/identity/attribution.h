@@ -18,6 +18,10 @@ namespace partita::insight {
 /// does not hold it, the connection does not fetch as that member.
 inline constexpr std::int64_t kHandoverMs = 10'000;
 
+/// A fetch over one connection may be served a little after a later request of the same client over another connection, such as
+/// the one with which its member leaves.
+inline constexpr std::int64_t kUnderWayMs = 10;
+
 /// A partition that a connection fetches or that a member holds, with the time when that began and when it was last seen.
 struct PartitionSpan {
     PartitionIndex partition;
@@ -89,7 +93,7 @@ enum class Exclusion : std::uint8_t {
     other_process,
     /// The connection fetches partitions that the member does not hold.
     other_partitions,
-    /// The connection began after the member had left, or ended before the member came.
+    /// The connection began `kUnderWayMs` after the member had left, or later, or it ended before the member came.
     other_time,
 };
 /// True if `Exclusion::other_time` is the only reason.

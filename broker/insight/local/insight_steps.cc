@@ -66,7 +66,7 @@ void ReaderReportStep::tell_changed_topic(const logs::ReadRequest& request, cons
         return read.topic->id == topic.topic->id && !RequestNotes::watches(read);
     };
     if (const auto deliveries = deliveries_of(request, turn, is_meant); !deliveries.empty()) {
-        notes_.on_late_answer(deliveries);
+        notes_.on_late_answer(deliveries, request.came());
     }
 }
 

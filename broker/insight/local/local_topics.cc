@@ -39,15 +39,19 @@ GrownTopic grown_topic(const catalog::Topic& topic, std::vector<std::pair<std::s
                      .readers = std::nullopt};
     for (std::size_t index = 0; index < topic.expansions.size(); ++index) {
         if (const auto& at_cut = topic.expansions[index]->circumstances) {
-            std::set<std::string> at_work;
+            GroupsAtGrowth groups;
             const std::int32_t old_count = topic.expansions[index]->old_partition_count;
             for (const catalog::GroupAtCut& group : at_cut->groups) {
                 const bool had_committed_all = group.lag == 0 && group.committed_partitions == old_count;
-                if (group.members > 0 && !had_committed_all) {
-                    at_work.insert(group.group_id);
+                if (had_committed_all) {
+                    groups.done.insert(group.group_id);
+                } else if (group.members > 0) {
+                    groups.at_work.insert(group.group_id);
                 }
             }
-            grown.growths[index].groups_at_work = std::make_shared<const std::set<std::string>>(std::move(at_work));
+            // At a start of the broker, others may have read everything since the growth.
+            groups.are_all_known = is_growing && static_cast<std::size_t>(at_cut->group_count) == at_cut->groups.size();
+            grown.growths[index].groups = std::make_shared<const GroupsAtGrowth>(std::move(groups));
         }
     }
     // Circumstances describe the moment of the growth, even if the observer sees it later.

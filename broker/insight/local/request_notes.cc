@@ -53,7 +53,9 @@ void RequestNotes::on_fetch(std::uint32_t reactor, const logs::TopicState& topic
 
 void RequestNotes::on_answer(std::span<DeliveryNote> deliveries) { reports_.on_answer(deliveries); }
 
-void RequestNotes::on_late_answer(std::span<DeliveryNote> deliveries) { reports_.on_late_answer(deliveries); }
+void RequestNotes::on_late_answer(std::span<DeliveryNote> deliveries, TimestampMs asked) {
+    reports_.on_late_answer(deliveries, asked);
+}
 
 bool RequestNotes::wants_positions(const logs::TopicState& topic, std::string_view group) const {
     return reports_.wants_positions(ref_of(topic), group);

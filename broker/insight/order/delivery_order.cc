@@ -9,8 +9,19 @@ namespace partita::insight {
 
 void DeliveryOrder::hand_out(const HandOut& handed, const KeyCuts& cuts) {
     ++events_;
+    if (!handed.is_attributed) {
+        note_unattributed(handed, cuts);
+        for (const auto& [from, to] : passed_[handed.partition].add(handed.from, handed.to)) {
+            hand_out_earlier(handed, from, to);
+        }
+        hand_out_later(handed, cuts);
+        return;
+    }
     const auto [last, is_first] = last_.try_emplace(handed.partition, Last{.begin = handed.from});
     if (is_first) {
+        if (!unattributed_.empty() && passed_[handed.partition].contains(handed.from)) {
+            note_given_again(handed, cuts);
+        }
         reach(handed.partition, handed.from, handed.reader);
     } else if (passed_.at(handed.partition).contains(handed.from)) {
         if (were_dropped(handed)) {
@@ -48,6 +59,24 @@ bool DeliveryOrder::were_dropped(const HandOut& handed) const {
     const auto committed = committed_.find(handed.partition);
     return (are_one(last.reader, handed.reader) || handed.time.value - last.time.value <= kHandoverMs) &&
            committed != committed_.end() && committed->second.offset == handed.from && committed->second.event > last.event;
+}
+
+void DeliveryOrder::note_unattributed(const HandOut& handed, const KeyCuts& cuts) {
+    const auto note = [&](std::span<const std::uint32_t> indices, auto offset_of) {
+        for (auto next = std::ranges::lower_bound(indices, handed.from, {}, offset_of);
+             next != indices.end() && offset_of(*next) < handed.to; ++next) {
+            if (unattributed_.contains(*next)) {
+                continue;
+            }
+            if (!has_room()) {
+                are_all_unattributed_ = true;
+                return;
+            }
+            unattributed_.insert(*next);
+        }
+    };
+    note(cuts.cuts_from(handed.partition), [&](std::uint32_t index) { return cuts.cuts()[index].earlier; });
+    note(cuts.cuts_into(handed.partition), [&](std::uint32_t index) { return cuts.cuts()[index].later; });
 }
 
 void DeliveryOrder::note_given_again(const HandOut& handed, const KeyCuts& cuts) {
@@ -256,7 +285,7 @@ bool DeliveryOrder::has_told() const {
         return false;
     }
     const Counts all = counts();
-    return all.overlapping + all.given_back > 0;
+    return all.overlapping + all.given_back + all.unattributed > 0;
 }
 
 DeliveryOrder::Counts DeliveryOrder::counts() const {
@@ -269,8 +298,13 @@ DeliveryOrder::Counts DeliveryOrder::counts() const {
     };
     Counts counts{.is_exact = !has_no_room_};
     std::unordered_map<std::uint64_t, Worst> by_hash;
+    std::set<std::uint64_t> unattributed;
     for (const auto& [index, key] : keys_) {
         if (!key.earlier) {
+            continue;
+        }
+        if (!is_attributed(index)) {
+            unattributed.insert(key.cut.key_hash);
             continue;
         }
         Worst& worst = by_hash[key.cut.key_hash];
@@ -292,9 +326,11 @@ DeliveryOrder::Counts DeliveryOrder::counts() const {
         }
     }
     counts.overlapping = static_cast<std::int64_t>(overlapping.size());
+    counts.unattributed = std::ranges::count_if(
+        unattributed, [&](std::uint64_t hash) { return !by_hash.contains(hash) && !overlapping.contains(hash); });
     std::set<std::uint64_t> given_again;
     for (const auto& [index, cut] : given_again_) {
-        if (!by_hash.contains(cut.key_hash) && !overlapping.contains(cut.key_hash)) {
+        if (!by_hash.contains(cut.key_hash) && !overlapping.contains(cut.key_hash) && !unattributed.contains(cut.key_hash)) {
             given_again.insert(cut.key_hash);
         }
     }
@@ -315,7 +351,7 @@ DeliveryOrder::Counts DeliveryOrder::counts() const {
 std::vector<WrongKey> DeliveryOrder::wrong_keys() const {
     std::vector<WrongKey> wrong;
     for (const auto& [index, key] : keys_) {
-        if (key.is_wrong()) {
+        if (key.is_wrong() && is_attributed(index)) {
             wrong.push_back({.cut = key.cut,
                              .later_reader = key.later_reader,
                              .earlier_reader = key.earlier->reader,
@@ -340,12 +376,22 @@ std::vector<KeyCut> DeliveryOrder::overlapping() const {
 std::vector<KeyCut> DeliveryOrder::given_back() const {
     std::vector<KeyCut> cuts;
     for (const auto& [index, key] : keys_) {
-        if (key.earlier && key.is_given_back) {
+        if (key.earlier && key.is_given_back && is_attributed(index)) {
             cuts.push_back(key.cut);
         }
     }
     for (const auto& [index, cut] : given_again_) {
         cuts.push_back(cut);
+    }
+    return cuts;
+}
+
+std::vector<KeyCut> DeliveryOrder::unattributed() const {
+    std::vector<KeyCut> cuts;
+    for (const auto& [index, key] : keys_) {
+        if (key.earlier && !is_attributed(index)) {
+            cuts.push_back(key.cut);
+        }
     }
     return cuts;
 }

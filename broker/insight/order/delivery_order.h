@@ -37,6 +37,9 @@
 /// (no commit behind it) when the second one was handed out, both were *in two members* at once, and only these know which came
 /// first. That goes for keys in wrong order, and for keys that were handed out in the right order, which are counted apart.
 ///
+/// An answer to a reader that is not attributed counts as if the group had got it. Keys with a record in it are *unattributed*
+/// instead of in wrong order, and it does not tell where the group was.
+///
 /// Clients take the partitions of one answer in the order of the answer (Java's Fetcher completes fetches in that order; so do
 /// librdkafka's broker thread and franz-go's sources). Keys whose two records came in one answer have a number of their own,
 /// because an application that iterates over partitions by itself may see them in another order.
@@ -54,6 +57,8 @@ struct HandOut {
     /// Behind the last record.
     Offset to;
     TimestampMs time;
+    /// The reader may belong to another group, or to none.
+    bool is_attributed = true;
 };
 
 /// A key that was handed out in wrong order.
@@ -92,6 +97,8 @@ class DeliveryOrder {
         std::int64_t given_back = 0;
         /// Keys that were handed out in the right order, but were in two members.
         std::int64_t overlapping = 0;
+        /// Keys that were in wrong order if the readers that were not attributed belong to the group.
+        std::int64_t unattributed = 0;
         /// False: there was no room for some key or range, and the numbers are lower bounds.
         bool is_exact = true;
         /// When the group got the earlier record of the first and of the last key in `handed_out`; kNoTimestamp without such
@@ -122,7 +129,9 @@ class DeliveryOrder {
     void forget_before(PartitionIndex partition, Offset offset);
 
     /// Keys that it remembers.
-    [[nodiscard]] std::size_t size() const { return keys_.size() + overlapping_.size() + given_again_.size(); }
+    [[nodiscard]] std::size_t size() const {
+        return keys_.size() + overlapping_.size() + given_again_.size() + unattributed_.size();
+    }
     /// True if a key was, or may have been, in wrong order.
     [[nodiscard]] bool has_told() const;
     /// Each key counts once, however many cuts it has.
@@ -133,6 +142,8 @@ class DeliveryOrder {
     [[nodiscard]] std::vector<KeyCut> overlapping() const;
     /// The cuts of keys that were given back.
     [[nodiscard]] std::vector<KeyCut> given_back() const;
+    /// The cuts of keys that are unattributed.
+    [[nodiscard]] std::vector<KeyCut> unattributed() const;
     /// True if the group was handed the record while this watched it.
     [[nodiscard]] bool has_handed_out(PartitionIndex partition, Offset offset) const;
     /// The last commit in the partition since the watch began; null without one.
@@ -200,6 +211,11 @@ class DeliveryOrder {
     [[nodiscard]] bool has_room() const { return size() < kKeysMax; }
     /// Notes the keys in the right order whose older record is handed out again.
     void note_given_again(const HandOut& handed, const KeyCuts& cuts);
+    /// Notes the keys with a record in an answer to a reader that is not attributed.
+    void note_unattributed(const HandOut& handed, const KeyCuts& cuts);
+    [[nodiscard]] bool is_attributed(std::uint32_t index) const {
+        return !are_all_unattributed_ && !unattributed_.contains(index);
+    }
     void hand_out_earlier(const HandOut& handed, Offset from, Offset to);
     /// The same, and `reader` has the partition; null if that is not known.
     void reach(PartitionIndex partition, Offset offset, std::optional<std::uint64_t> reader);
@@ -240,6 +256,10 @@ class DeliveryOrder {
     std::map<std::uint32_t, KeyCut> overlapping_;
     /// The cuts in the right order whose older record was handed out again, by index.
     std::map<std::uint32_t, KeyCut> given_again_;
+    /// The indices of cuts with a record in an answer to a reader that is not attributed.
+    std::set<std::uint32_t> unattributed_;
+    /// There was no room for such an index.
+    bool are_all_unattributed_ = false;
     std::set<PartitionIndex> doubted_;
     /// Connections that continue others, with the connection over which their reader began.
     std::map<std::uint64_t, std::uint64_t> continued_;

@@ -81,6 +81,16 @@ struct ProducerFacts {
     bool is_idempotent = false;
 };
 
+/// The groups of a topic at the moment when it grew.
+struct GroupsAtGrowth {
+    /// They had members, and records to read or to commit.
+    std::set<std::string> at_work;
+    /// They had committed everything.
+    std::set<std::string> done;
+    /// A group in neither set was away with something left to read, or came later.
+    bool are_all_known = false;
+};
+
 /// An earlier expansion, ascending by epoch.
 struct EarlierExpansion {
     std::int32_t old_count = 0;
@@ -88,8 +98,8 @@ struct EarlierExpansion {
     TimestampMs time = kNoTimestamp;
     /// By old partition; missing entries are 0.
     std::vector<Offset> log_end_offsets;
-    /// The groups that had members then, and records to read or to commit; null if that is not known, or does not matter.
-    std::shared_ptr<const std::set<std::string>> groups_at_work = {};
+    /// Null if they are not known, or do not matter.
+    std::shared_ptr<const GroupsAtGrowth> groups = {};
 };
 
 struct PartitionFacts {

@@ -128,7 +128,7 @@ std::vector<Finding> ConsumerWatch::findings(const ReaderFacts& facts, Timestamp
     find_stale_leftovers(topic_, facts, time, findings);
     // A group's beginning is still open when its first commits are judged. It decides whether the group was given the records
     // before them.
-    inversions_.prove(facts, groups, resets_);
+    inversions_.prove(facts, groups, resets_, members_.groups_of_several());
     resets_.settle(facts, groups, owners, now);
     prove_by_commits(facts);
     order_findings_.find(topic_, facts, order_, proven_, inversions_.has_left_out(), findings);
@@ -169,6 +169,9 @@ std::vector<WrongKey> ConsumerWatch::wrong_keys(const OrderWatch::Reader& reader
         known.insert(key.cut.key_hash);
     }
     for (const Inversions::Proven& key : proven->second) {
+        if (key.is_of_several) {
+            continue;
+        }
         const std::uint64_t hash = KeyTable::hash_of(as_bytes(key.key));
         if (known.insert(hash).second) {
             all.push_back({.cut = {.key_hash = hash, .from = key.from, .to = key.to, .earlier = key.earlier, .later = key.later},

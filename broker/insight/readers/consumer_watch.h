@@ -77,7 +77,8 @@ class ConsumerWatch {
     /// The first moment after the last call of `findings` at which time alone can change what holds; null if it cannot.
     [[nodiscard]] std::optional<TimestampMs> next_change() const { return next_change_; }
 
-    /// See OrderWatch. Then, for a group, the keys that only its commits proved at the last call of `findings`.
+    /// See OrderWatch. Then, for a group, the keys that only its commits proved at the last call of `findings`, if
+    /// it had one member.
     [[nodiscard]] std::vector<WrongKey> wrong_keys(const OrderWatch::Reader& reader) const;
 
     /// Groups with remembered state that must be forgotten when the group is deleted (see `forget_group`).

@@ -119,7 +119,8 @@ std::vector<Inversions::Crossing> Inversions::crossings(const ReaderFacts& facts
     return all;
 }
 
-void Inversions::prove(const ReaderFacts& facts, const GroupIndex& groups, const AutoResets& resets) {
+void Inversions::prove(const ReaderFacts& facts, const GroupIndex& groups, const AutoResets& resets,
+                       const std::set<std::string, std::less<>>& of_several) {
     const auto waits =
         std::ranges::find_if(requests_, [&](const Request& request) { return request.keys_sent > facts.keys_seen; });
     std::vector<Request> requests(std::make_move_iterator(requests_.begin()), std::make_move_iterator(waits));
@@ -141,11 +142,12 @@ void Inversions::prove(const ReaderFacts& facts, const GroupIndex& groups, const
         }
         // One request commits all of its partitions at once: none of them comes before another.
         std::vector<Advance> advances;
+        const bool is_of_several = of_several.contains(request.group);
         for (const Commit& told : request.commits) {
             const auto [position, is_first] = known.positions.try_emplace(told.partition, Offset{0});
             position_count_ += is_first ? 1 : 0;
             if (told.offset > position->second) {
-                advances.push_back({told.partition, position->second, told.offset, is_first});
+                advances.push_back({told.partition, position->second, told.offset, is_first, is_of_several});
             }
             position->second = told.offset;
         }
@@ -180,21 +182,27 @@ void Inversions::judge(const std::string& group, const Known& known, const Advan
             // A record that retention removed was not read late; it was not read at all.
             const bool is_late = *position <= earlier && offset_at(facts.log_starts, crossing->from) <= earlier;
             if (is_late) {
-                keep_proof(group, *crossing, earlier, advance.is_first, facts, resets);
+                keep_proof(group, crossing->key,
+                           {.from = crossing->from,
+                            .earlier = earlier,
+                            .to = crossing->to,
+                            .later = crossing->later,
+                            .is_by_first = advance.is_first,
+                            .is_of_several = advance.is_of_several},
+                           facts, resets);
             }
         }
     }
 }
 
-void Inversions::keep_proof(const std::string& group, const Crossing& crossing, Offset earlier, bool is_by_first,
-                            const ReaderFacts& facts, const AutoResets& resets) {
-    const std::pair where(group, std::string(crossing.key));
+void Inversions::keep_proof(const std::string& group, std::string_view key, Proof proof, const ReaderFacts& facts,
+                            const AutoResets& resets) {
+    const std::pair where(group, std::string(key));
     const auto kept = proofs_.find(where);
-    if (kept != proofs_.end() && kept->second.front().fate == RecordFate::stands) {
+    if (kept != proofs_.end() && kept->second.front().fate == RecordFate::stands &&
+        (!kept->second.front().is_of_several || proof.is_of_several)) {
         return;
     }
-    Proof proof{
-        .from = crossing.from, .earlier = earlier, .to = crossing.to, .later = crossing.later, .is_by_first = is_by_first};
     proof.fate = fate_of(group, proof, facts, resets);
     if (proof.fate == RecordFate::aborted) {
         return;
@@ -206,9 +214,9 @@ void Inversions::keep_proof(const std::string& group, const Crossing& crossing, 
             ++uncounted_;
         }
     } else if (proof.fate == RecordFate::stands) {
-        // Proofs that may turn out void give way to one that stands.
+        // Proofs that may turn out void give way to one that stands, and those of several members to one of a single member.
         kept->second = {proof};
-    } else if (kept->second.size() < kUndecidedMax) {
+    } else if (kept->second.front().fate != RecordFate::stands && kept->second.size() < kUndecidedMax) {
         kept->second.push_back(proof);
     }
 }
@@ -237,7 +245,7 @@ std::map<std::string, std::vector<Inversions::Proven>> Inversions::proven(const 
     for (const auto& [where, proofs] : proofs_) {
         const Proof& proof = proofs.front();
         if (proof.fate == RecordFate::stands) {
-            all[where.first].push_back({where.second, proof.from, proof.earlier, proof.to, proof.later});
+            all[where.first].push_back({where.second, proof.from, proof.earlier, proof.to, proof.later, proof.is_of_several});
         }
     }
     return all;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -65,8 +66,10 @@ class Inversions {
     /// True if there are commits to judge.
     [[nodiscard]] bool has_news() const { return !requests_.empty(); }
     /// Judges the noted commits in the order in which they came, and forgets them. Commits that wait for keys stay. `resets` has
-    /// been told everything that came before these commits, and has not settled it yet.
-    void prove(const ReaderFacts& facts, const GroupIndex& groups, const AutoResets& resets);
+    /// been told everything that came before these commits, and has not settled it yet. `of_several`: groups that had several
+    /// members when the commits came.
+    void prove(const ReaderFacts& facts, const GroupIndex& groups, const AutoResets& resets,
+               const std::set<std::string, std::less<>>& of_several);
     /// A key with a standing proof: the group had committed beyond `later` in `to`, but not beyond `earlier` in `from`.
     struct Proven {
         std::string key;
@@ -74,6 +77,9 @@ class Inversions {
         Offset earlier;
         PartitionIndex to;
         Offset later;
+        /// The group had several members. Each commits by itself, so one may have finished `earlier` before another one finished
+        /// `later`, and committed that afterwards.
+        bool is_of_several = false;
     };
     /// By group, all keys with a standing proof. A wrong order of delivery cannot be undone; a proof ends when retention has
     /// removed the older record. Records that are aborted, or may still be, do not count. Records before a group's beginning do
@@ -98,6 +104,7 @@ class Inversions {
         Offset after;
         /// The group had committed nothing there before, so its beginning there is still open.
         bool is_first = false;
+        bool is_of_several = false;
     };
     struct Request {
         std::string group;
@@ -112,6 +119,8 @@ class Inversions {
         Offset later;
         /// The proof rests on the first commit of the group in `to`.
         bool is_by_first = false;
+        /// See Proven.
+        bool is_of_several = false;
         /// Whether the group was given both records, as known at the last look; never `aborted`.
         RecordFate fate{};
     };
@@ -130,9 +139,9 @@ class Inversions {
     [[nodiscard]] Known& known_of(const std::string& group);
     void judge(const std::string& group, const Known& known, const Advance& advance, std::span<const Crossing> crossings,
                const ReaderFacts& facts, const GroupIndex& groups, const AutoResets& resets);
-    /// The group had passed the crossing's newer record, but not `earlier`.
-    void keep_proof(const std::string& group, const Crossing& crossing, Offset earlier, bool is_by_first,
-                    const ReaderFacts& facts, const AutoResets& resets);
+    /// The group had passed the newer record, but not the older one.
+    void keep_proof(const std::string& group, std::string_view key, Proof proof, const ReaderFacts& facts,
+                    const AutoResets& resets);
     [[nodiscard]] static RecordFate fate_of(const std::string& group, const Proof& proof, const ReaderFacts& facts,
                                             const AutoResets& resets);
 

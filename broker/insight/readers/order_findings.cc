@@ -19,21 +19,51 @@ std::string at_least(bool is_exact, std::int64_t count, std::string_view singula
     return (is_exact ? "" : "at least ") + counted(count, singular);
 }
 
+/// Tells what the commits of a group say of its order; `proven` is not empty.
+std::string said_by_commits(const std::string& topic, const std::string& group, std::string_view verb,
+                            const std::vector<Inversions::Proven>& proven, std::string_view one, bool has_left_out) {
+    const Inversions::Proven& first = proven.front();
+    return "group " + group + " " + std::string(verb) + " newer records of " +
+           counted(static_cast<std::int64_t>(proven.size()), one) + " before older ones: it had committed " + topic + "-" +
+           std::to_string(first.to.value) + " beyond offset " + std::to_string(first.later.value) + ", but " + topic + "-" +
+           std::to_string(first.from.value) + " not beyond " + std::to_string(first.earlier.value) +
+           (has_left_out ? "; further keys were not counted" : "");
+}
+
+constexpr std::string_view kPerhapsTitle = "records of a key may have been read out of order";
+
 /// The finding about a group that finished records in wrong order, by its commits alone.
 Finding by_commits(const std::string& topic, const std::string& group, const std::vector<Inversions::Proven>& proven,
                    bool has_left_out) {
-    const auto keys = static_cast<std::int64_t>(proven.size());
-    const Inversions::Proven& first = proven.front();
-    Finding finding = make_finding(HazardId::inversion_delivered, {.topic = topic, .group = group},
-                                   "group " + group + " finished newer records of " + counted(keys, "key") +
-                                       " before older ones: it had committed " + topic + "-" + std::to_string(first.to.value) +
-                                       " beyond offset " + std::to_string(first.later.value) + ", but " + topic + "-" +
-                                       std::to_string(first.from.value) + " not beyond " + std::to_string(first.earlier.value) +
-                                       (has_left_out ? "; further keys were not counted" : ""),
-                                   keys);
-    finding.numbers = {{"keys", keys}, {"processed_keys", keys}, {"is_exact", has_left_out ? 0 : 1}};
+    std::vector<Inversions::Proven> certain;
+    std::vector<Inversions::Proven> open;
     for (const Inversions::Proven& each : proven) {
+        (each.is_of_several ? open : certain).push_back(each);
+    }
+    std::string condition;
+    if (!certain.empty()) {
+        condition = said_by_commits(topic, group, "finished", certain, "key", has_left_out);
+    }
+    if (!open.empty()) {
+        condition +=
+            (certain.empty() ? "" : "; ") +
+            said_by_commits(topic, group, "may have finished", open, certain.empty() ? "key" : "further key", has_left_out) +
+            "; it has several members, and only these know what they finished first";
+    }
+    const auto keys = static_cast<std::int64_t>(certain.size());
+    const auto perhaps = static_cast<std::int64_t>(open.size());
+    Finding finding = make_finding(HazardId::inversion_delivered, {.topic = topic, .group = group}, std::move(condition),
+                                   certain.empty() ? perhaps : keys);
+    if (certain.empty()) {
+        finding.severity = Severity::warn;
+        finding.title = kPerhapsTitle;
+    }
+    finding.numbers = {
+        {"keys", keys}, {"processed_keys", keys}, {"overlapping_keys", perhaps}, {"is_exact", has_left_out ? 0 : 1}};
+    for (const Inversions::Proven& each : certain.empty() ? open : certain) {
         finding.add_example(each.key, each.from, each.to);
+    }
+    for (const Inversions::Proven& each : proven) {
         finding.add_evidence(each.from, each.earlier);
     }
     return finding;
@@ -51,6 +81,10 @@ struct Reader {
 struct Numbers {
     std::int64_t keys = 0;
     std::int64_t processed = 0;
+    /// Keys that the reader may have got in wrong order, as two of its members had them.
+    std::int64_t overlapping = 0;
+    std::int64_t unattributed = 0;
+    std::int64_t given_back = 0;
     bool is_exact = true;
 };
 
@@ -59,15 +93,20 @@ std::string possibilities(const Reader& reader, const OrderWatch::Told& told, co
     const auto in_two = static_cast<std::int64_t>(told.in_two_members.size());
     const std::string_view further = numbers.keys == 0 ? "key" : "further key";
     std::string text;
-    if (in_two + told.overlapping > 0) {
+    if (in_two + numbers.overlapping > 0) {
         text += " had both records of " + (in_two > 0 ? std::to_string(in_two) + " of these" : "") +
-                (in_two > 0 && told.overlapping > 0 ? " and of " : "") +
-                (told.overlapping > 0 ? at_least(numbers.is_exact, told.overlapping, further) : "") + " in " +
+                (in_two > 0 && numbers.overlapping > 0 ? " and of " : "") +
+                (numbers.overlapping > 0 ? at_least(numbers.is_exact, numbers.overlapping, further) : "") + " in " +
                 std::string(reader.two_holders) + " at once, and only these know which came first";
     }
-    if (told.given_back > 0) {
+    if (numbers.given_back > 0) {
         text += std::string(text.empty() ? "" : "; it") + " was or may have been handed one record of " +
-                at_least(numbers.is_exact, told.given_back, further) + " twice, and only it knows when it took that";
+                at_least(numbers.is_exact, numbers.given_back, further) + " twice, and only it knows when it took that";
+    }
+    if (numbers.unattributed > 0) {
+        text += std::string(text.empty() ? "" : "; it") + " may have been handed newer records of " +
+                at_least(numbers.is_exact, numbers.unattributed, further) +
+                " first: the broker does not know whose the connection was that got them";
     }
     return text;
 }
@@ -75,7 +114,7 @@ std::string possibilities(const Reader& reader, const OrderWatch::Told& told, co
 /// The finding about a reader, by what the broker sent. `committed`: what commits alone say of it; empty if they say nothing.
 Finding by_answers(const std::string& topic, const Reader& reader, const OrderWatch::Told& told, const Numbers& numbers,
                    const std::string& committed) {
-    const auto& [count, finished, is_exact] = numbers;
+    const auto& [count, finished, overlapping, unattributed, given_back, is_exact] = numbers;
     const auto together = static_cast<std::int64_t>(told.in_one_answer.size());
     const auto in_two = static_cast<std::int64_t>(told.in_two_members.size());
     std::string condition;
@@ -98,17 +137,18 @@ Finding by_answers(const std::string& topic, const Reader& reader, const OrderWa
         condition += (told.cuts.empty() ? "" : "; it") + more;
     }
     Finding finding = make_finding(HazardId::inversion_delivered, reader.subject, std::move(condition),
-                                   count == 0 ? told.overlapping + told.given_back : count);
+                                   count == 0 ? overlapping + unattributed + given_back : count);
     if (count == 0) {
         finding.severity = Severity::warn;
-        finding.title = "records of a key may have been read out of order";
+        finding.title = kPerhapsTitle;
     }
     finding.numbers = {{"keys", count},
                        {"processed_keys", finished},
                        {"one_answer_keys", together},
-                       {"given_back_keys", told.given_back},
+                       {"given_back_keys", given_back},
                        {"two_member_keys", in_two},
-                       {"overlapping_keys", told.overlapping},
+                       {"overlapping_keys", overlapping},
+                       {"unattributed_keys", unattributed},
                        {"readers", static_cast<std::int64_t>(told.readers.size())},
                        {"first_ms", told.first.value},
                        {"last_ms", told.last.value},
@@ -156,19 +196,31 @@ void OrderFindings::find(const std::string& topic, const ReaderFacts& facts, con
     for (const auto& [group, told] : handed) {
         std::set<std::uint64_t> keys = told.keys;
         std::set<std::uint64_t> processed = told.processed;
+        std::set<std::uint64_t> overlapping = told.overlapping;
+        std::vector<Inversions::Proven> certain;
         bool is_exact = told.is_exact;
-        std::string committed;
         if (const auto found = proven.find(group); found != proven.end()) {
             for (const Inversions::Proven& each : found->second) {
                 const std::uint64_t hash = KeyTable::hash_of(as_bytes(each.key));
+                if (each.is_of_several) {
+                    overlapping.insert(hash);
+                    continue;
+                }
                 keys.insert(hash);
                 processed.insert(hash);
+                certain.push_back(each);
             }
             is_exact = is_exact && !has_left_out;
-            committed = by_commits(topic, group, found->second, has_left_out).condition;
         }
+        std::erase_if(overlapping, [&](std::uint64_t key) { return keys.contains(key); });
+        const auto is_further = [&](std::uint64_t key) { return !keys.contains(key) && !overlapping.contains(key); };
+        const std::string committed =
+            certain.empty() ? "" : said_by_commits(topic, group, "finished", certain, "key", has_left_out);
         const Numbers numbers{.keys = static_cast<std::int64_t>(keys.size()),
                               .processed = static_cast<std::int64_t>(processed.size()),
+                              .overlapping = static_cast<std::int64_t>(overlapping.size()),
+                              .unattributed = std::ranges::count_if(told.unattributed, is_further),
+                              .given_back = std::ranges::count_if(told.given_back, is_further),
                               .is_exact = is_exact};
         const Reader reader{.subject = {.topic = topic, .group = group}, .name = "group " + group, .two_holders = "two members"};
         findings.push_back(by_answers(topic, reader, told, numbers, committed));
@@ -183,7 +235,12 @@ void OrderFindings::find_outside(const std::string& topic, const ReaderFacts& fa
                                  const std::map<ReadingClient, OrderWatch::Told>& handed, std::vector<Finding>& findings) {
     std::erase_if(of_outsiders_, [&](const auto& entry) { return !handed.contains(entry.first); });
     for (const auto& [client, told] : handed) {
-        const Numbers numbers{.keys = static_cast<std::int64_t>(told.keys.size()), .processed = 0, .is_exact = told.is_exact};
+        const Numbers numbers{.keys = static_cast<std::int64_t>(told.keys.size()),
+                              .processed = 0,
+                              .overlapping = static_cast<std::int64_t>(told.overlapping.size()),
+                              .unattributed = 0,
+                              .given_back = static_cast<std::int64_t>(told.given_back.size()),
+                              .is_exact = told.is_exact};
         const Reader reader{
             .subject = subject_of(topic, client), .name = name_of(client) + ", in no group,", .two_holders = "two connections"};
         Finding finding = by_answers(topic, reader, told, numbers, "");

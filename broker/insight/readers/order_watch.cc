@@ -36,7 +36,7 @@ HandOut hand_out_of(const Delivery& delivery, Offset to) {
 void OrderWatch::set_growths(std::span<const EarlierExpansion> growths) {
     for (std::size_t index = cuts_.size(); index < growths.size(); ++index) {
         cuts_.push_back(cut_of(growths[index]));
-        growths_.push_back({.cut = cuts_.back(), .groups_at_work = growths[index].groups_at_work});
+        growths_.push_back({.cut = cuts_.back(), .groups_then = growths[index].groups});
     }
     if (growths_.size() > kGrowthsMax) {
         growths_.erase(growths_.begin(), growths_.end() - kGrowthsMax);
@@ -67,6 +67,7 @@ void OrderWatch::on_commit(std::string_view group, std::span<const Inversions::C
 
 void OrderWatch::forget_group(const std::string& group) {
     positions_.erase(group);
+    last_positions_.erase(group);
     forget(group);
     if (!waiting_.empty()) {
         // The deliveries that wait were to the group that was deleted. They are applied, and forgotten after that.
@@ -138,7 +139,7 @@ void OrderWatch::resolve(const ReaderFacts& facts, const GroupIndex& groups, Rea
             const ReaderOwner& owner = owners.of(waiting->delivery.connection);
             if (owner.is_of_one_group && !owner.may_change && !is_of_a_name_only(owner, groups)) {
                 waiting->group = owner.groups.front();
-            } else if (owners.is_outside(waiting->delivery.connection)) {
+            } else if (owners.is_outside(waiting->delivery.connection) && std::exchange(waiting->was_outside, true)) {
                 auto& client = clients[waiting->delivery.connection];
                 if (!client) {
                     client = std::make_shared<const ReadingClient>(*owners.client_of(waiting->delivery.connection));
@@ -182,7 +183,7 @@ void OrderWatch::note_reading_groups(ReaderOwners& owners) {
 OrderWatch::Step OrderWatch::apply(const Waiting& waiting, const ReaderFacts& facts, const GroupIndex& groups,
                                    ReaderOwners& owners, LookTime& time) {
     if (!waiting.group.empty()) {
-        return apply_to_group(waiting, groups.find(waiting.group), facts);
+        return apply_to_groups(waiting, {&waiting.group, 1}, true, facts, groups);
     }
     if (waiting.outsider) {
         return apply_to_outsider(waiting, facts);
@@ -204,18 +205,26 @@ OrderWatch::Step OrderWatch::apply(const Waiting& waiting, const ReaderFacts& fa
     }
     if (!owner.is_of_one_group) {
         leave_out(owner.groups);
-        return Step::done;
+        if (owner.groups.size() > kOwnersMax) {
+            return Step::done;
+        }
     }
-    Waiting owned = waiting;
-    owned.group = owner.groups.front();
-    return apply_to_group(owned, groups.find(owned.group), facts);
+    return apply_to_groups(waiting, owner.groups, owner.is_of_one_group, facts, groups);
 }
 
-OrderWatch::Step OrderWatch::apply_to_group(const Waiting& waiting, const GroupFacts* group_facts, const ReaderFacts& facts) {
-    std::vector<std::pair<Growth*, GroupOrder*>> concerned;
-    for (std::size_t index = 0; index < growths_.size(); ++index) {
-        if (GroupOrder* order = order_of(index, waiting.group, group_facts, facts)) {
-            concerned.emplace_back(&growths_[index], order);
+OrderWatch::Step OrderWatch::apply_to_groups(const Waiting& waiting, std::span<const std::string> names, bool is_attributed,
+                                             const ReaderFacts& facts, const GroupIndex& groups) {
+    struct Concerned {
+        Growth* growth;
+        GroupOrder* order;
+        const std::string* group;
+    };
+    std::vector<Concerned> concerned;
+    for (const std::string& name : names) {
+        for (std::size_t index = 0; index < growths_.size(); ++index) {
+            if (GroupOrder* order = order_of(index, name, groups.find(name), facts)) {
+                concerned.push_back({&growths_[index], order, &name});
+            }
         }
     }
     if (concerned.empty()) {
@@ -223,44 +232,48 @@ OrderWatch::Step OrderWatch::apply_to_group(const Waiting& waiting, const GroupF
     }
     if (waiting.is_gone) {
         // Its records do not exist any more, so nobody knows which they were.
-        leave_out({waiting.group});
+        leave_out({names.begin(), names.end()});
         return Step::done;
     }
     if (!waiting.to) {
         return Step::waits;
     }
     const Delivery& delivery = waiting.delivery;
-    for (const auto& [growth, order] : concerned) {
-        GrowthScan& scan = growth->scans[order->scan].scan;
+    for (const Concerned& each : concerned) {
+        GrowthScan& scan = each.growth->scans[each.order->scan].scan;
         if (!scan.read_before(*facts.records) || !scan.read_after(*facts.records, delivery.partition, *waiting.to)) {
             return Step::waits;
         }
     }
-    for (const auto& [growth, order] : concerned) {
+    HandOut handed = hand_out_of(delivery, *waiting.to);
+    handed.is_attributed = is_attributed;
+    for (const auto& [growth, order, group] : concerned) {
         if (growth->cut.is_before(delivery.partition, delivery.from)) {
             order->last_before = delivery.time;
         }
-        if (!order->order.begin_of(delivery.partition) && is_begin_doubtful(*order, waiting)) {
+        if (is_attributed && !order->order.begin_of(delivery.partition) && is_begin_doubtful(*order, *group, delivery)) {
             order->order.doubt_begin(delivery.partition);
         }
-        order->order.hand_out(hand_out_of(delivery, *waiting.to), growth->scans[order->scan].scan.cuts());
+        order->order.hand_out(handed, growth->scans[order->scan].scan.cuts());
     }
     return Step::done;
 }
 
-bool OrderWatch::is_begin_doubtful(const GroupOrder& order, const Waiting& waiting) const {
-    const PartitionIndex partition = waiting.delivery.partition;
+bool OrderWatch::is_begin_doubtful(const GroupOrder& order, const std::string& group, const Delivery& delivery) const {
+    const PartitionIndex partition = delivery.partition;
     if (!order.was_at_work) {
         return false;
     }
     if (const auto since = order.order.committed(partition)) {
         const bool is_recent =
-            since->time != kNoTimestamp && waiting.delivery.time.value - since->time.value <= DeliveryOrder::kHandoverMs;
-        return waiting.delivery.from == since->offset && !is_recent;
+            since->time != kNoTimestamp && delivery.time.value - since->time.value <= DeliveryOrder::kHandoverMs;
+        return delivery.from == since->offset && !is_recent;
     }
-    const auto known = positions_.find(waiting.group);
-    const Offset before = known == positions_.end() ? kNoOffset : offset_at(known->second, partition);
-    return waiting.delivery.from == (before == kNoOffset ? offset_at(log_starts_, partition) : before);
+    // Without an older look, the last one says more than nothing.
+    const auto& looked_up = positions_.contains(group) ? positions_ : last_positions_;
+    const auto known = looked_up.find(group);
+    const Offset before = known == looked_up.end() ? kNoOffset : offset_at(known->second, partition);
+    return delivery.from == (before == kNoOffset ? offset_at(log_starts_, partition) : before);
 }
 
 OrderWatch::Step OrderWatch::apply_to_outsider(const Waiting& waiting, const ReaderFacts& facts) {
@@ -378,8 +391,8 @@ void OrderWatch::forget(const std::string& group) {
         growth.known_groups.erase(group);
         growth.done_groups.erase(group);
         growth.commits_at_work.erase(group);
-        if (growth.groups_at_work && growth.groups_at_work->contains(group)) {
-            growth.deleted_at_work.insert(group);
+        if (growth.has_at_work(group) || growth.has_done(group)) {
+            growth.deleted_then.insert(group);
         }
     }
     inexact_groups_.erase(group);
@@ -443,8 +456,11 @@ bool OrderWatch::was_done(const Growth& growth, const std::string& group, const 
     if (const auto known = positions_.find(group); known != positions_.end()) {
         return has_passed_all(growth, known->second);
     }
+    if (growth.has_done(group)) {
+        return true;
+    }
     // It may have committed all of it since the growth, and taken some of it in wrong order before that.
-    if (growth.has_at_work(group)) {
+    if (growth.has_at_work(group) || (growth.groups_then && growth.groups_then->are_all_known)) {
         return false;
     }
     // The facts are newer than the deliveries that wait: these show whether the group has just read it all.
@@ -464,10 +480,10 @@ void OrderWatch::leave_out(const std::vector<std::string>& groups) {
 }
 
 void OrderWatch::remember_positions(const ReaderFacts& facts) {
-    positions_.clear();
+    positions_ = std::exchange(last_positions_, {});
     const std::int32_t partitions = cuts_.empty() ? 0 : cuts_.back().old_count;
     for (const GroupFacts& group : facts.groups) {
-        positions_.emplace(group.group_id, positions_in(group, partitions));
+        last_positions_.emplace(group.group_id, positions_in(group, partitions));
     }
 }
 
@@ -479,13 +495,13 @@ void OrderWatch::end_watches(const ConnectionDirectory& connections, LookTime& t
             if (order.is_through) {
                 continue;
             }
-            // The group was handed everything before its position of the last look, before all these deliveries.
-            const auto known = positions_.find(group);
+            // The group was handed everything before its position of the last look, and all of that was applied.
+            const auto known = last_positions_.find(group);
             bool has_all = true;
             bool has_committed = true;
             for (std::int32_t index = 0; index < growth.cut.old_count; ++index) {
                 const PartitionIndex partition{index};
-                const Offset position = known != positions_.end() ? offset_at(known->second, partition) : kNoOffset;
+                const Offset position = known != last_positions_.end() ? offset_at(known->second, partition) : kNoOffset;
                 if (position > Offset{0}) {
                     order.order.reach(partition, position);
                 }
@@ -622,7 +638,6 @@ OrderWatch::Moved OrderWatch::moved_from(std::span<const Offset> positions) cons
 void OrderWatch::add_to(Told& told, const DeliveryOrder& order, bool is_exact) const {
     const std::vector<WrongKey> wrong = order.wrong_keys();
     const DeliveryOrder::Counts counts = order.counts();
-    told.overlapping += counts.overlapping;
     std::set<std::uint64_t> in_several;
     std::set<std::uint64_t> certain;
     for (const WrongKey& key : wrong) {
@@ -643,15 +658,27 @@ void OrderWatch::add_to(Told& told, const DeliveryOrder& order, bool is_exact) c
     for (const std::uint64_t key : certain) {
         told.in_two_members.erase(key);
     }
-    told.given_back += counts.given_back;
     told.is_exact = told.is_exact && is_exact && counts.is_exact && !are_all_inexact_ && waiting_.empty();
     const auto note_earlier = [&](const KeyCut& cut) {
         Offset& last = told.last_earlier.try_emplace(cut.from, cut.earlier).first->second;
         last = std::max(last, cut.earlier);
     };
     std::ranges::for_each(wrong, note_earlier, &WrongKey::cut);
-    std::ranges::for_each(order.overlapping(), note_earlier);
-    std::ranges::for_each(order.given_back(), note_earlier);
+    const auto add_open = [&](std::set<std::uint64_t>& keys, const std::vector<KeyCut>& cuts) {
+        for (const KeyCut& cut : cuts) {
+            keys.insert(cut.key_hash);
+            note_earlier(cut);
+        }
+    };
+    add_open(told.overlapping, order.overlapping());
+    add_open(told.unattributed, order.unattributed());
+    add_open(told.given_back, order.given_back());
+    std::erase_if(told.overlapping, [&](std::uint64_t key) { return told.keys.contains(key); });
+    std::erase_if(told.unattributed,
+                  [&](std::uint64_t key) { return told.keys.contains(key) || told.overlapping.contains(key); });
+    std::erase_if(told.given_back, [&](std::uint64_t key) {
+        return told.keys.contains(key) || told.overlapping.contains(key) || told.unattributed.contains(key);
+    });
     told.cuts.insert(told.cuts.end(), wrong.begin(), wrong.end());
 }
 
@@ -732,8 +759,10 @@ void OrderWatch::add_groups_told(std::set<std::string>& groups) const {
             groups.insert(group);
         }
     }
-    for (const auto& [group, positions] : positions_) {
-        groups.insert(group);
+    for (const auto* known : {&positions_, &last_positions_}) {
+        for (const auto& [group, positions] : *known) {
+            groups.insert(group);
+        }
     }
 }
 

@@ -61,9 +61,11 @@ class OrderWatch {
     static constexpr std::size_t kKeysMax = 1'000'000;
     /// A reader that was handed everything from before the growth is watched this long without a commit.
     static constexpr std::int64_t kUncommittedMs = 600'000;
-    /// A delivery waits this long for what may show whose it is. Then it counts for nobody, and the numbers of the groups to
-    /// which it may belong become lower bounds.
+    /// A delivery waits this long for what may show whose it is. Then it counts as not attributed (see DeliveryOrder) for each
+    /// group to which it may belong, and the numbers of these become lower bounds.
     static constexpr std::int64_t kOwnerWaitMs = 10'000;
+    /// With more such groups than this, it counts for none of them.
+    static constexpr std::size_t kOwnersMax = 8;
 
     /// Takes all growths of the topic, ascending; those that it knows stay as they are.
     void set_growths(std::span<const EarlierExpansion> growths);
@@ -89,9 +91,10 @@ class OrderWatch {
         std::set<std::uint64_t> processed;
         std::set<std::uint64_t> in_one_answer;
         std::set<std::uint64_t> in_two_members;
-        std::int64_t given_back = 0;
-        /// Further keys; see DeliveryOrder::Counts. A key that two growths moved may count twice.
-        std::int64_t overlapping = 0;
+        /// Further keys; see DeliveryOrder::Counts. Each key is only in the first of `keys` and these that has it.
+        std::set<std::uint64_t> overlapping;
+        std::set<std::uint64_t> unattributed;
+        std::set<std::uint64_t> given_back;
         /// Connections that were handed one of the records.
         std::set<std::uint64_t> readers;
         TimestampMs first = kNoTimestamp;
@@ -158,6 +161,9 @@ class OrderWatch {
         std::shared_ptr<const ReadingClient> outsider = {};
         /// When that client's connection was opened; kNoTimestamp if that is not known.
         TimestampMs born = kNoTimestamp;
+        /// A look found that the client reads in no group. A second one has to find it, too: the member may have left after the
+        /// notes of the first look were taken, and before its facts were.
+        bool was_outside = false;
         /// Behind the last record.
         std::optional<Offset> to = std::nullopt;
         /// The records do not exist any more, and `to` will not be known.
@@ -182,10 +188,10 @@ class OrderWatch {
     };
     struct Growth {
         GrowthCut cut;
-        /// Groups that had members then, and records to read or to commit; null if that is not known.
-        std::shared_ptr<const std::set<std::string>> groups_at_work;
-        /// Those of them that were deleted since: later groups of their names were not at work.
-        std::set<std::string, std::less<>> deleted_at_work;
+        /// Null if that is not known.
+        std::shared_ptr<const GroupsAtGrowth> groups_then;
+        /// Those of them that were deleted since: later groups of their names were not there.
+        std::set<std::string, std::less<>> deleted_then;
         /// The commits of these since the growth, until they are handed something.
         std::map<std::string, std::map<PartitionIndex, DeliveryOrder::LastCommit>, std::less<>> commits_at_work;
         /// At most two. The first may begin where the groups of its time had something left to read.
@@ -204,8 +210,11 @@ class OrderWatch {
         bool has_left_out = false;
 
         [[nodiscard]] bool has_at_work(std::string_view group) const {
-            return groups_at_work && groups_at_work->contains(std::string(group)) && !done_groups.contains(group) &&
-                   !deleted_at_work.contains(group);
+            return groups_then && groups_then->at_work.contains(std::string(group)) && !done_groups.contains(group) &&
+                   !deleted_then.contains(group);
+        }
+        [[nodiscard]] bool has_done(const std::string& group) const {
+            return groups_then && groups_then->done.contains(group) && !deleted_then.contains(group);
         }
     };
     using Positions = std::vector<Offset>;
@@ -214,8 +223,9 @@ class OrderWatch {
     enum class Step : std::uint8_t { done, waits };
     [[nodiscard]] Step apply(const Waiting& waiting, const ReaderFacts& facts, const GroupIndex& groups, ReaderOwners& owners,
                              LookTime& time);
-    /// The group of `waiting` is known.
-    [[nodiscard]] Step apply_to_group(const Waiting& waiting, const GroupFacts* group_facts, const ReaderFacts& facts);
+    /// The delivery was to one of these groups; not attributed, if there are several, or if it may be to none of them.
+    [[nodiscard]] Step apply_to_groups(const Waiting& waiting, std::span<const std::string> names, bool is_attributed,
+                                       const ReaderFacts& facts, const GroupIndex& groups);
     /// The client of `waiting` asked for the offsets of a group that does not exist (yet): it has neither members nor commits.
     [[nodiscard]] static bool is_of_a_name_only(const ReaderOwner& owner, const GroupIndex& groups) {
         return owner.is_by_request && owner.is_of_one_group && groups.find(owner.groups.front()) == nullptr;
@@ -226,7 +236,7 @@ class OrderWatch {
     [[nodiscard]] OutsidePass* pass_of(Growth& growth, const ReadingClient& client, const Delivery& delivery);
     /// True if the group may have been handed records behind the delivery before the growth: it was at work, and goes back to its
     /// commit. A commit just before the delivery, since the growth, tells where it was, and so does any other place.
-    [[nodiscard]] bool is_begin_doubtful(const GroupOrder& order, const Waiting& waiting) const;
+    [[nodiscard]] bool is_begin_doubtful(const GroupOrder& order, const std::string& group, const Delivery& delivery) const;
     void apply(const CommitNote& note);
     void apply(const DeletionNote& note);
     void forget(const std::string& group);
@@ -256,8 +266,11 @@ class OrderWatch {
     /// Every growth of the topic, ascending; those that are watched are the last ones.
     std::vector<GrowthCut> cuts_;
     std::vector<Growth> growths_;
-    /// The positions of groups at the last look after which nothing waited.
+    /// The positions of groups at the last look but one after which nothing waited: before everything that waits now. Those of
+    /// the last look may be newer than that, since the facts of a look are newer than its notes.
     std::map<std::string, Positions, std::less<>> positions_;
+    /// Those at the last look after which nothing waited.
+    std::map<std::string, Positions, std::less<>> last_positions_;
     std::vector<Offset> log_starts_;
     partitioners::FamilySet families_;
     /// See `settle`.

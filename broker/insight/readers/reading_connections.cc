@@ -38,16 +38,6 @@ TimestampMs came_at(TimestampMs born, TimestampMs first_seen) {
     return born == kNoTimestamp ? kNoTimestamp : std::min(born, first_seen);
 }
 
-/// When a member that has no partitions any more was last seen with one. kNoTimestamp if it has partitions, or if that is not
-/// known.
-TimestampMs left_at(const std::map<PartitionIndex, PartitionSpan>& held, TimestampMs now) {
-    TimestampMs last = kNoTimestamp;
-    for (const auto& [partition, span] : held) {
-        last = std::max(last, span.last);
-    }
-    return last < now ? last : kNoTimestamp;
-}
-
 const std::optional<ProcessIdentity>& process_of(const std::optional<ConnectionFacts>& facts) {
     static const std::optional<ProcessIdentity> kUnknown;
     return facts ? facts->process : kUnknown;
@@ -215,6 +205,7 @@ void MemberHistory::note_member(MemberKey key, const std::string& client_host, T
         known->second.born = born;
     }
     known->second.last = now;
+    known->second.left = kNoTimestamp;
     for (const PartitionIndex partition : held) {
         known->second.held.try_emplace(partition, PartitionSpan{partition, now, now}).first->second.last = now;
     }
@@ -222,7 +213,11 @@ void MemberHistory::note_member(MemberKey key, const std::string& client_host, T
 
 void MemberHistory::on_leave(std::string_view group, std::string_view member_id, TimestampMs born, const ClientIdentity& client,
                              std::span<const PartitionIndex> partitions, TimestampMs now) {
-    note_member({client.client_id, std::string(group), std::string(member_id)}, client.address, born, partitions, now);
+    MemberKey key{client.client_id, std::string(group), std::string(member_id)};
+    note_member(key, client.address, born, partitions, now);
+    if (const auto member = members_.find(key); member != members_.end()) {
+        member->second.left = now;
+    }
 }
 
 void MemberHistory::refresh(const ReaderFacts& facts, const std::set<std::string_view>& client_ids, LookTime& time) {
@@ -238,12 +233,36 @@ void MemberHistory::refresh(const ReaderFacts& facts, const std::set<std::string
             note_member(std::move(key), member.client_host, own ? own->born : kNoTimestamp, member.assigned, time.now());
         }
     }
-    // A look always sees the members that are still in their groups.
+    // A look always sees the members that are still in their groups. One that holds nothing may have held something since the
+    // last look: during a rebalance nobody holds anything.
+    for (auto& [key, member] : members_) {
+        if (member.last < time.now() && member.left == kNoTimestamp) {
+            member.left = time.now();
+        }
+    }
+    count_members(facts);
+    looked_ = time.now();
     const auto is_gone = [&](const auto& entry) {
         return entry.second.last < time.now() && time.has_passed(entry.second.last, kMemberMemoryMs + 1);
     };
     std::erase_if(members_, is_gone);
     std::erase_if(speakers_, is_gone);
+}
+
+void MemberHistory::count_members(const ReaderFacts& facts) {
+    groups_of_several_.clear();
+    std::map<std::string_view, int> left;
+    for (const auto& [key, member] : members_) {
+        if (member.left != kNoTimestamp && member.left >= looked_) {
+            ++left[std::get<1>(key)];
+        }
+    }
+    for (const GroupFacts& group : facts.groups) {
+        const auto gone = left.find(group.group_id);
+        if (group.members.size() + static_cast<std::size_t>(gone == left.end() ? 0 : gone->second) > 1) {
+            groups_of_several_.insert(group.group_id);
+        }
+    }
 }
 
 std::vector<GroupMember> MemberHistory::members_of(const std::string& client_id, const ConnectionDirectory& directory,
@@ -260,7 +279,7 @@ std::vector<GroupMember> MemberHistory::members_of(const std::string& client_id,
                          .held = spans_of(entry->second.held),
                          .coordinator = directory.coordinator_of(group, member_id),
                          .came = came_at(entry->second.born, entry->second.first),
-                         .left = left_at(entry->second.held, now)});
+                         .left = entry->second.left});
         seen.emplace(group, host_of(entry->second.client_host));
     }
     for (auto entry = speakers_.lower_bound({client_id, {}, ConnectionId{}});

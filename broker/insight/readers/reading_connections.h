@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -113,6 +114,8 @@ class MemberHistory {
                   std::span<const PartitionIndex> partitions, TimestampMs now);
     /// `client_ids`: the client ids of connections that fetch.
     void refresh(const ReaderFacts& facts, const std::set<std::string_view>& client_ids, LookTime& time);
+    /// Groups that had several members at some time between the last two looks, or have them now.
+    [[nodiscard]] const std::set<std::string, std::less<>>& groups_of_several() const { return groups_of_several_; }
     /// All members and speakers with that client id.
     [[nodiscard]] std::vector<GroupMember> members_of(const std::string& client_id, const ConnectionDirectory& directory,
                                                       TimestampMs now) const;
@@ -125,6 +128,8 @@ class MemberHistory {
         TimestampMs born = kNoTimestamp;
         TimestampMs first = kNoTimestamp;
         TimestampMs last = kNoTimestamp;
+        /// When it left, or the first look after which it was in its group no longer; kNoTimestamp while it is there.
+        TimestampMs left = kNoTimestamp;
     };
     struct Speaker {
         ConnectionId connection;
@@ -135,8 +140,12 @@ class MemberHistory {
     /// By client id, group and member id.
     using MemberKey = std::tuple<std::string, std::string, std::string>;
     std::map<MemberKey, Held> members_;
+    std::set<std::string, std::less<>> groups_of_several_;
     void note_member(MemberKey key, const std::string& client_host, TimestampMs born, std::span<const PartitionIndex> held,
                      TimestampMs now);
+    void count_members(const ReaderFacts& facts);
+    /// The time of the last look.
+    TimestampMs looked_ = kNoTimestamp;
 
     /// By client id, group and connection.
     using SpeakerKey = std::tuple<std::string, std::string, ConnectionId>;

@@ -4,8 +4,7 @@
 
 namespace partita::insight {
 
-void ReaderNotes::leave(ReaderNote note) {
-    const MutexLock lock(mutex_);
+void ReaderNotes::take_note(ReaderNote note) {
     const bool is_growth = note.is_growth();
     // Growths are few, and all other notes are useless without them.
     if (notes_.size() < kNotesMax || is_growth) {
@@ -13,6 +12,29 @@ void ReaderNotes::leave(ReaderNote note) {
     } else {
         // It may be a commit, by which deliveries are judged.
         has_lost_deliveries_ = true;
+    }
+}
+
+void ReaderNotes::leave(ReaderNote note) {
+    const MutexLock lock(mutex_);
+    if (std::holds_alternative<ReaderNote::Left>(note.what)) {
+        if (departures_.size() == kDeparturesMax) {
+            departures_.pop_front();
+        }
+        departures_.push_back(note);
+        if (!rounds_.is_watching()) {
+            return;
+        }
+    }
+    const bool is_growth = note.is_growth();
+    const TopicId topic = note.topic;
+    take_note(std::move(note));
+    if (is_growth) {
+        for (const ReaderNote& departure : departures_) {
+            if (departure.topic == topic) {
+                take_note(departure);
+            }
+        }
     }
     if (rounds_.on_note(is_growth) && worker_) {
         worker_->wake();

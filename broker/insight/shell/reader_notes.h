@@ -25,6 +25,9 @@ class ReaderNotes {
     static constexpr std::size_t kNotesMax = 100'000;
     /// Most deliveries that may wait. Further ones are not taken, and the observer is told so.
     static constexpr std::size_t kDeliveriesMax = OrderWatch::kWaitingMax;
+    /// The last departures of members, whether their topics have grown or not. Those of a topic that grows follow the note of its
+    /// growth: a fetch of such a member may still be answered.
+    static constexpr std::size_t kDeparturesMax = 256;
 
     // Any thread -------------------------------------------------------------------------------------
 
@@ -69,7 +72,10 @@ class ReaderNotes {
 
   private:
     Mutex mutex_{LockRank::reader_notes};
+    void take_note(ReaderNote note) REQUIRES(mutex_);
+
     std::deque<ReaderNote> notes_ GUARDED_BY(mutex_);
+    std::deque<ReaderNote> departures_ GUARDED_BY(mutex_);
     /// Number of notes that were taken.
     std::uint64_t notes_taken_ GUARDED_BY(mutex_) = 0;
     std::vector<DeliveryNote> deliveries_ GUARDED_BY(mutex_);

@@ -26,18 +26,17 @@ void ReaderReports::on_list_offsets(const TopicId& topic, const ClientIdentity& 
     notes_.leave({.topic = topic, .what = ReaderNote::OffsetsListed{client, partition, timestamp, answered}, .name = {}});
 }
 
-void ReaderReports::on_late_answer(std::span<DeliveryNote> deliveries) {
+void ReaderReports::on_late_answer(std::span<DeliveryNote> deliveries, TimestampMs asked) {
     for (const DeliveryNote& note : deliveries) {
         const Delivery& delivery = note.delivery;
         if (const auto client = clients_.find(delivery.connection)) {
             clients_.want_process(delivery.connection);
-            notes_.leave({.topic = note.topic,
-                          .what = ReaderNote::Fetched{delivery.connection,
-                                                      {client->client_id, client->address},
-                                                      delivery.partition,
-                                                      delivery.from,
-                                                      delivery.time},
-                          .name = {}});
+            notes_.leave(
+                {.topic = note.topic,
+                 .what =
+                     ReaderNote::Fetched{
+                         delivery.connection, {client->client_id, client->address}, delivery.partition, delivery.from, asked},
+                 .name = {}});
         }
     }
     notes_.leave_answer(deliveries);
@@ -93,9 +92,6 @@ void ReaderReports::on_transaction_commit(const TopicRef& topic, std::string_vie
 
 void ReaderReports::on_leave(const FindTopic& find_topic, std::string_view group, std::string_view member_id,
                              ConnectionId connection, TimestampMs now) {
-    if (!notes_.is_watching()) {
-        return;
-    }
     const std::optional<MemberFacts> member = groups_.member(group, member_id);
     if (!member) {
         return;

@@ -51,8 +51,9 @@ class ReaderReports {
                   ConnectionId connection, PartitionIndex partition, Offset from, TimestampMs now);
     /// The broker sent these records in one answer, in this order; see DeliveryNote. The reader's fetches were reported before.
     void on_answer(std::span<DeliveryNote> deliveries) { notes_.leave_answer(deliveries); }
-    /// The same for an answer to a reader that waited while the topic grew: its fetch was not reported.
-    void on_late_answer(std::span<DeliveryNote> deliveries);
+    /// The same for an answer to a reader that waited while the topic grew: its fetch, which came at `asked`, was not reported.
+    /// Its member may have left meanwhile.
+    void on_late_answer(std::span<DeliveryNote> deliveries, TimestampMs asked);
     /// True if the next `on_commit` of the group should come with the group's positions `before` that commit. Nothing else shows
     /// what the group had committed before the topic grew.
     [[nodiscard]] bool wants_positions(const TopicRef& topic, std::string_view group) {

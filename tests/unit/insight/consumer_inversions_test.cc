@@ -30,6 +30,34 @@ TEST_F(ConsumerWatchTest, ACommitBeyondANewRecordBeforeAnOlderOneIsAnInversion) 
     EXPECT_TRUE(listed[0].is_processed);
 }
 
+// One member may have finished the older record and not committed it yet when another one committed the newer one.
+TEST_F(ConsumerWatchTest, CommitsOfAGroupWithSeveralMembersLeaveItOpen) {
+    billing().members.push_back({"billing-app", "/10.0.0.1", {{2}, {3}}, "billing-2"});
+    add_key("a", kOld, 0, 95);
+    add_key("a", kNew, 1, 0);
+    commit("billing", {{kOld, Offset{95}}});
+    commit("billing", {{kNew, Offset{1}}});
+    const auto perhaps = finding(HazardId::inversion_delivered);
+    ASSERT_TRUE(perhaps);
+    EXPECT_EQ(perhaps->severity, Severity::warn);
+    EXPECT_EQ(perhaps->count, 1);
+    EXPECT_NE(perhaps->condition.find("may have finished newer records of 1 key"), std::string::npos) << perhaps->condition;
+    EXPECT_EQ(perhaps->examples, (std::vector<ExampleKey>{{"a", kOld, kNew}}));
+    EXPECT_TRUE(watch_.wrong_keys({.group = "billing", .client_id = {}, .client_address = {}}).empty());
+
+    billing().members.pop_back();
+    add_key("b", kOld, 0, 96);
+    add_key("b", kNew, 1, 1);
+    (void)findings();
+    commit("billing", {{kNew, Offset{2}}});
+    const auto told = finding(HazardId::inversion_delivered);
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->severity, Severity::block) << "it has one member by now";
+    EXPECT_EQ(told->count, 1);
+    EXPECT_NE(told->condition.find("may have finished newer records of 1 further key"), std::string::npos) << told->condition;
+    EXPECT_EQ(watch_.wrong_keys({.group = "billing", .client_id = {}, .client_address = {}}).size(), 1U);
+}
+
 // H20 reports such records.
 TEST_F(ConsumerWatchTest, WhatAGroupBeganBehindWasNotReadTooEarly) {
     add_key("skipped", kOld, 0, 95);

@@ -170,6 +170,85 @@ TEST_F(ConsumerOrderTest, ConnectionsOfMembersThatCameAndWentAreTheGroups) {
     EXPECT_EQ(number(*told, "is_exact"), 1);
 }
 
+// In a rebalance no member holds anything, so a look may find a member without the partitions that it has just read.
+TEST_F(ConsumerOrderTest, AReaderThatBeganBetweenTwoRebalancesIsTheMember) {
+    billing().committed = {Offset{0}, Offset{kOtherRecords}, kNoOffset, kNoOffset};
+    constexpr ConnectionId kEarlier{21};
+    fetch(client_, kEarlier, kOther, kOtherRecords);
+    (void)findings();
+    connections_.closed.insert(kEarlier);
+    wait(100);
+    deliver({2}, 0, end(2));
+    deliver({3}, 0, end(3));
+    deliver(kOld, 0, end(0));
+    billing().members[0].assigned.clear();
+    (void)findings();
+    (void)findings();
+    wait(OrderWatch::kOwnerWaitMs + 1);
+    assign_everything();
+    const auto told = wrong_order();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(number(*told, "keys"), moved_from_old_);
+    EXPECT_EQ(number(*told, "is_exact"), 1);
+}
+
+// The note of its departure comes with the next look.
+TEST_F(ConsumerOrderTest, AMemberThatLeftBetweenTheNotesAndTheFactsOfALookReadForItsGroup) {
+    billing().committed = {Offset{0}, Offset{kOtherRecords}, kNoOffset, kNoOffset};
+    billing().members.clear();
+    (void)findings();
+    deliver({2}, 0, end(2));
+    deliver({3}, 0, end(3));
+    deliver(kOld, 0, end(0));
+    EXPECT_FALSE(wrong_order());
+    watch_.on_leave("billing", "one", ConnectionId{31}, now_, client_, std::vector<PartitionIndex>{{0}, {2}, {3}}, now_);
+    (void)findings();
+    wait(OrderWatch::kOwnerWaitMs + 1);
+    const auto told = wrong_order();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(number(*told, "keys"), moved_from_old_);
+    EXPECT_EQ(number(*told, "is_exact"), 1);
+}
+
+TEST_F(ConsumerOrderTest, AnswersToAConnectionThatMayBeOfOneOfTwoGroupsAreAWarningOfBoth) {
+    add_group("audit", ConnectionId{5});
+    billing().members[0].client_host = client_.address;
+    groups_[1].committed.assign(4, Offset{0});
+    billing().committed.assign(4, Offset{0});
+    constexpr ConnectionId kOther{6};
+    (void)findings();
+    fetch(client_, kOther, kOld, 0);
+    deliver({2}, 0, end(2));
+    deliver({3}, 0, end(3));
+    deliver(kOld, 0, end(0));
+    (void)findings();
+    wait(OrderWatch::kOwnerWaitMs + 1);
+    for (const std::string group : {"billing", "audit"}) {
+        const auto told = wrong_order(group);
+        ASSERT_TRUE(told) << group;
+        EXPECT_EQ(told->severity, Severity::warn);
+        EXPECT_EQ(number(*told, "keys"), 0);
+        EXPECT_EQ(number(*told, "unattributed_keys"), moved_from_old_) << told->condition;
+        EXPECT_EQ(number(*told, "is_exact"), 0);
+        EXPECT_NE(told->condition.find("the broker does not know whose the connection was"), std::string::npos)
+            << told->condition;
+    }
+}
+
+// Its commits follow the answers before a look takes its facts, and the notes of the answers come with the next look.
+TEST_F(ConsumerOrderTest, AGroupThatHasReadEverythingBetweenTheNotesAndTheFactsOfALookIsJudged) {
+    billing().committed = {Offset{0}, Offset{kOtherRecords}, kNoOffset, kNoOffset};
+    (void)findings();
+    billing().committed = {Offset{kOldRecords}, Offset{kOtherRecords}, Offset{end(2)}, Offset{end(3)}};
+    (void)findings();
+    deliver({2}, 0, end(2));
+    deliver({3}, 0, end(3));
+    deliver(kOld, 0, end(0));
+    const auto told = wrong_order();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(number(*told, "keys"), moved_from_old_);
+}
+
 TEST_F(ConsumerOrderTest, AGroupThatHasCommittedEverythingFromBeforeTheGrowthIsWatchedNoLonger) {
     billing().committed = {Offset{0}, Offset{kOtherRecords}, kNoOffset, kNoOffset};
     (void)findings();

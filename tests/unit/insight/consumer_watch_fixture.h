@@ -103,7 +103,8 @@ class ConsumerWatchTest : public testing::Test {
 
     /// `cuts`: where the logs of the old partitions ended when the topic grew. `at_work`: the groups that had members then.
     explicit ConsumerWatchTest(std::vector<Offset> cuts = {Offset{100}, Offset{50}}, std::set<std::string> at_work = {}) {
-        growths_ = {{2, 4, expanded_, std::move(cuts), std::make_shared<const std::set<std::string>>(std::move(at_work))}};
+        growths_ = {{2, 4, expanded_, std::move(cuts),
+                     std::make_shared<const GroupsAtGrowth>(GroupsAtGrowth{.at_work = std::move(at_work), .done = {}})}};
         watch_.set_growths(growths_);
         groups_ = {{.group_id = "billing", .protocol_type = "consumer", .protocol = "range"}};
         billing().members = {{"billing-app", "/10.0.0.1", {{0}, {1}}, "billing-1"}};

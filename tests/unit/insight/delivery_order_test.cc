@@ -28,15 +28,19 @@ class DeliveryOrderTest : public ::testing::Test {
     void hand_out(PartitionIndex partition, std::int64_t from, std::int64_t to, std::uint64_t reader = 1) {
         hand_out_in(++answer_, partition, from, to, reader);
     }
-    void hand_out_in(std::uint64_t answer, PartitionIndex partition, std::int64_t from, std::int64_t to,
-                     std::uint64_t reader = 1) {
+    void hand_out_in(std::uint64_t answer, PartitionIndex partition, std::int64_t from, std::int64_t to, std::uint64_t reader = 1,
+                     bool is_attributed = true) {
         order_.hand_out({.reader = reader,
                          .answer = answer,
                          .partition = partition,
                          .from = Offset{from},
                          .to = Offset{to},
-                         .time = TimestampMs{static_cast<std::int64_t>(answer) * 100}},
+                         .time = TimestampMs{static_cast<std::int64_t>(answer) * 100},
+                         .is_attributed = is_attributed},
                         cuts_);
+    }
+    void hand_out_to_a_stranger(PartitionIndex partition, std::int64_t from, std::int64_t to) {
+        hand_out_in(++answer_, partition, from, to, 99, false);
     }
     [[nodiscard]] std::int64_t handed_out() const { return order_.counts().handed_out; }
 
@@ -66,6 +70,28 @@ TEST_F(DeliveryOrderTest, OlderRecordFirstIsRight) {
     EXPECT_EQ(handed_out(), 0);
     hand_out(kOld, 0, 10);
     EXPECT_EQ(handed_out(), 0) << "what is handed out again was handed out before";
+}
+
+TEST_F(DeliveryOrderTest, AnAnswerToAReaderThatIsNotAttributedLeavesTheKeyOpen) {
+    hand_out(kNew, 0, 1);
+    hand_out_to_a_stranger(kOld, 5, 10);
+    EXPECT_EQ(order_.counts(), (DeliveryOrder::Counts{.unattributed = 1}));
+    EXPECT_TRUE(order_.has_told());
+    EXPECT_TRUE(order_.wrong_keys().empty());
+    EXPECT_EQ(order_.unattributed().size(), 1U);
+    EXPECT_FALSE(order_.begin_of(kOld)) << "it does not tell where the group was";
+    hand_out(kOld, 0, 10);
+    EXPECT_EQ(order_.counts().handed_out, 0) << "the group may have had the older record by the answer before";
+    EXPECT_EQ(order_.counts().unattributed, 1);
+}
+
+TEST_F(DeliveryOrderTest, AnOlderRecordThatPerhapsAnotherReaderGotFirstIsGivenBack) {
+    hand_out_to_a_stranger(kOld, 5, 10);
+    hand_out(kNew, 0, 1);
+    EXPECT_FALSE(order_.has_told());
+    hand_out(kOld, 5, 10);
+    EXPECT_EQ(order_.counts().handed_out, 0);
+    EXPECT_EQ(order_.counts().given_back, 1);
 }
 
 // librdkafka drops its queue of a partition that is paused, and fetches from the application's position when it is resumed.

@@ -36,6 +36,8 @@ class OutsideOrderTest : public ConsumerOrderTest {
         give(kOther, 0, end(1), connection);
     }
     std::optional<Finding> told() {
+        // Two looks have to find that the client reads in no group.
+        (void)findings();
         const std::vector<Finding> all = findings();
         const auto found = std::ranges::find_if(all, [&](const Finding& finding) {
             return finding.id == HazardId::inversion_delivered && finding.subject.client_id == exporter_.client_id;
@@ -135,7 +137,7 @@ TEST_F(OutsideOrderTest, RecordsThatAreReadAgainMayHaveBeenInWrongOrder) {
 TEST_F(OutsideOrderTest, HarmIsToldAfterTheClientHasGone) {
     give_new_partitions();
     give_old_partitions();
-    (void)findings();
+    ASSERT_TRUE(told());
     wait(3 * kReaderSilentMs);
     const auto finding = told();
     ASSERT_TRUE(finding);

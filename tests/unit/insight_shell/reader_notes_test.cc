@@ -39,6 +39,27 @@ TEST(ReaderNotes, AreNoMoreThanTheirLimitExceptThoseAboutGrowths) {
     EXPECT_TRUE(notes.take().notes.empty());
 }
 
+// A fetch of such a member may wait while the topic grows, and its answer is the first that is noted.
+TEST(ReaderNotes, OfMembersThatLeftBeforeTheirTopicGrewFollowTheGrowth) {
+    ReaderNotes notes;
+    const auto departure = [](const TopicId& topic, const std::string& member) {
+        return ReaderNote{.topic = topic, .what = ReaderNote::Left{.group = "g", .member_id = member}, .name = {}};
+    };
+    const TopicId other{{1}};
+    for (std::size_t number = 0; number <= ReaderNotes::kDeparturesMax; ++number) {
+        notes.leave(departure({}, std::to_string(number)));
+    }
+    notes.leave(departure(other, "another"));
+    EXPECT_TRUE(notes.take().notes.empty()) << "nothing is watched";
+    notes.leave(growth());
+    const ReaderNotes::Taken taken = notes.take();
+    ASSERT_EQ(taken.notes.size(), ReaderNotes::kDeparturesMax) << "the growth, and the departures but for the oldest two";
+    EXPECT_TRUE(taken.notes[0].is_growth());
+    EXPECT_EQ(std::get<ReaderNote::Left>(taken.notes[1].what).member_id, "2");
+    notes.leave(departure(other, "later"));
+    EXPECT_EQ(notes.take().notes.size(), 1U);
+}
+
 TEST(ReaderNotes, OfOneAnswerShareItsNumberAndKnowTheirPlace) {
     ReaderNotes notes;
     notes.leave(deletion());
