@@ -7,6 +7,7 @@ A history is one topic with several groups at once, and follows from its seed.""
 
 import concurrent.futures
 import dataclasses
+import itertools
 import random
 import threading
 import time
@@ -105,6 +106,8 @@ class Application:
         self.received = []
         #: How many of them came before the growth.
         self.before = 0
+        #: Where the passes of its consumers begin in `received`. Without commits each one begins anew.
+        self.passes = [0]
         self.distinct = set()
         #: Received, and its offset was refused: the partition had another owner by then, who is given the record again.
         self.unstored = set()
@@ -158,6 +161,8 @@ class Application:
                 leaves = bool(self.replacements) and mine >= self.replacements[0] and self.replacements.pop(0)
             if leaves:
                 consumer.close()
+                with self.lock:
+                    self.passes.append(len(self.received))
                 consumer = confluent_kafka.Consumer(self.config)
                 consumer.subscribe([self.topic])
                 mine, paused, next_pause = 0, [], self.plan.pause_every
@@ -196,6 +201,9 @@ class Verdict:
 
     plan: GroupPlan
     suffered: set
+    #: Keys in wrong order within the pass of one consumer. If the group has committed nothing and has no member while the topic
+    #: grows, the broker judges it anew, and the application may have had the older record in an earlier pass.
+    suffered_anew: set
     told: set
     #: Those of `told` that the broker leaves open, and further keys of which it says that they may be.
     open: set
@@ -208,7 +216,7 @@ class Verdict:
     @property
     def invented(self):
         """Told as certain, and not suffered."""
-        return self.told - self.open - self.suffered - self.unstored
+        return self.told - self.open - self.suffered - self.suffered_anew - self.unstored
 
     @property
     def missed(self):
@@ -234,7 +242,11 @@ def verdict_on(broker, topic, application, writer, at_work):
     # A group that is away and has committed nothing begins anew.
     begins_anew = plan.commit_interval_ms is None and not at_work
     received = application.received[application.before:] if begins_anew else application.received
-    return Verdict(plan=plan, suffered=writer.wrong_keys(received), told={key["key"] for key in listed},
+    suffered_anew = set()
+    if plan.commit_interval_ms is None and plan.members == 1:
+        for begin, end in itertools.pairwise([*application.passes, len(application.received)]):
+            suffered_anew |= writer.wrong_keys(application.received[begin:end])
+    return Verdict(plan=plan, suffered=writer.wrong_keys(received), suffered_anew=suffered_anew, told={key["key"] for key in listed},
                    open={key["key"] for key in listed if key["is_in_two_members"]},
                    perhaps=sum(numbers.get(name, 0) for name in ("overlapping_keys", "unattributed_keys", "given_back_keys")),
                    is_exact=bool(numbers.get("is_exact", 1)),

@@ -49,7 +49,8 @@ std::span<DeliveryNote> deliveries_of(const logs::ReadRequest& request, logs::Tu
                                            .partition = read.index,
                                            .from = read.from,
                                            .size_bytes = result.slice.size,
-                                           .time = turn.now().wall}});
+                                           .time = turn.now().wall,
+                                           .asked = request.came()}});
     }
     return deliveries;
 }
@@ -66,7 +67,7 @@ void ReaderReportStep::tell_changed_topic(const logs::ReadRequest& request, cons
         return read.topic->id == topic.topic->id && !RequestNotes::watches(read);
     };
     if (const auto deliveries = deliveries_of(request, turn, is_meant); !deliveries.empty()) {
-        notes_.on_late_answer(deliveries, request.came());
+        notes_.on_late_answer(deliveries);
     }
 }
 

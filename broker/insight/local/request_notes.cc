@@ -53,9 +53,7 @@ void RequestNotes::on_fetch(std::uint32_t reactor, const logs::TopicState& topic
 
 void RequestNotes::on_answer(std::span<DeliveryNote> deliveries) { reports_.on_answer(deliveries); }
 
-void RequestNotes::on_late_answer(std::span<DeliveryNote> deliveries, TimestampMs asked) {
-    reports_.on_late_answer(deliveries, asked);
-}
+void RequestNotes::on_late_answer(std::span<DeliveryNote> deliveries) { reports_.on_late_answer(deliveries); }
 
 bool RequestNotes::wants_positions(const logs::TopicState& topic, std::string_view group) const {
     return reports_.wants_positions(ref_of(topic), group);
@@ -69,11 +67,14 @@ void RequestNotes::on_commit(const logs::TopicState& topic, std::string_view gro
 
 void RequestNotes::on_leave(const logs::TopicTable& table, std::string_view group, std::string_view member_id,
                             ConnectionId connection, TimestampMs now) {
-    const auto find_watched = [&](std::string_view name) {
+    const auto find = [&](std::string_view name) -> std::optional<ReaderReports::LeftTopic> {
         const logs::TopicState* topic = table.find(name);
-        return topic != nullptr && watches(*topic) ? std::optional(topic->topic->id) : std::nullopt;
+        if (topic == nullptr || topic->topic->internal) {
+            return std::nullopt;
+        }
+        return ReaderReports::LeftTopic{.id = topic->topic->id, .has_grown = watches(*topic)};
     };
-    reports_.on_leave(find_watched, group, member_id, connection, now);
+    reports_.on_leave(find, group, member_id, connection, now);
 }
 
 void RequestNotes::on_group_deleted(std::string_view group) { reports_.on_group_deleted(group); }

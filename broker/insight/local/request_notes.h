@@ -61,7 +61,7 @@ class RequestNotes final : public runtime::TransactionCommitListener {
                   const runtime::ClientConnection& connection, PartitionIndex partition, Offset from, TimestampMs now);
     /// See ReaderReports.
     void on_answer(std::span<DeliveryNote> deliveries);
-    void on_late_answer(std::span<DeliveryNote> deliveries, TimestampMs asked);
+    void on_late_answer(std::span<DeliveryNote> deliveries);
     /// True if the next `on_commit` of the group should come with the group's positions `before` that commit.
     [[nodiscard]] bool wants_positions(const logs::TopicState& topic, std::string_view group) const;
     void on_commit(const logs::TopicState& topic, std::string_view group, const ClientIdentity& client, ConnectionId connection,

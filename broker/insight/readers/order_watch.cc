@@ -139,6 +139,7 @@ void OrderWatch::resolve(const ReaderFacts& facts, const GroupIndex& groups, Rea
             const ReaderOwner& owner = owners.of(waiting->delivery.connection);
             if (owner.is_of_one_group && !owner.may_change && !is_of_a_name_only(owner, groups)) {
                 waiting->group = owner.groups.front();
+                waiting->is_dropped = is_dropped(waiting->delivery, owner);
             } else if (owners.is_outside(waiting->delivery.connection) && std::exchange(waiting->was_outside, true)) {
                 auto& client = clients[waiting->delivery.connection];
                 if (!client) {
@@ -182,6 +183,9 @@ void OrderWatch::note_reading_groups(ReaderOwners& owners) {
 
 OrderWatch::Step OrderWatch::apply(const Waiting& waiting, const ReaderFacts& facts, const GroupIndex& groups,
                                    ReaderOwners& owners, LookTime& time) {
+    if (waiting.is_dropped) {
+        return Step::done;
+    }
     if (!waiting.group.empty()) {
         return apply_to_groups(waiting, {&waiting.group, 1}, true, facts, groups);
     }
@@ -202,6 +206,9 @@ OrderWatch::Step OrderWatch::apply(const Waiting& waiting, const ReaderFacts& fa
         owned.outsider = std::make_shared<const ReadingClient>(*owners.client_of(waiting.delivery.connection));
         owned.born = owners.born_of(waiting.delivery.connection);
         return apply_to_outsider(owned, facts);
+    }
+    if (is_dropped(waiting.delivery, owner)) {
+        return Step::done;
     }
     if (!owner.is_of_one_group) {
         leave_out(owner.groups);

@@ -35,11 +35,16 @@ struct Delivery {
     Offset from;
     std::uint32_t size_bytes = 0;
     TimestampMs time;
+    /// When the request came to which this is the answer; kNoTimestamp if that is not known.
+    TimestampMs asked = kNoTimestamp;
 };
 
 /// Deliveries and commits wait here in the order in which they came. A look applies them one by one, each to the growths that
 /// matter to its group, once it is known whose they are and once the records that they need were read. So the results do not
 /// depend on the moments of the looks.
+///
+/// A client that leaves its group drops the answer to a fetch that waits then: Java and librdkafka take no records of a partition
+/// that is no longer assigned. Such a delivery was to nobody.
 ///
 /// A growth matters to a group until the group was handed everything from before it, and has committed that: a client may drop
 /// what it was handed, and be handed it again. A group that commits nothing is through some time after it was handed the last of
@@ -168,6 +173,7 @@ class OrderWatch {
         std::optional<Offset> to = std::nullopt;
         /// The records do not exist any more, and `to` will not be known.
         bool is_gone = false;
+        bool is_dropped = false;
     };
     using Event = std::variant<Waiting, CommitNote, DeletionNote>;
 
@@ -226,6 +232,11 @@ class OrderWatch {
     /// The delivery was to one of these groups; not attributed, if there are several, or if it may be to none of them.
     [[nodiscard]] Step apply_to_groups(const Waiting& waiting, std::span<const std::string> names, bool is_attributed,
                                        const ReaderFacts& facts, const GroupIndex& groups);
+    /// The reader had left its group when the answer came to what it had asked before.
+    [[nodiscard]] static bool is_dropped(const Delivery& delivery, const ReaderOwner& owner) {
+        return owner.left != kNoTimestamp && delivery.asked != kNoTimestamp && delivery.asked <= owner.left &&
+               delivery.time > owner.left;
+    }
     /// The client of `waiting` asked for the offsets of a group that does not exist (yet): it has neither members nor commits.
     [[nodiscard]] static bool is_of_a_name_only(const ReaderOwner& owner, const GroupIndex& groups) {
         return owner.is_by_request && owner.is_of_one_group && groups.find(owner.groups.front()) == nullptr;

@@ -392,6 +392,12 @@ ReaderOwner ReaderOwners::work_out(ConnectionId connection, Reading& reading) {
     owner.kind = attribution.kind;
     owner.basis = attribution.basis;
     owner.is_by_request = !attribution.candidates.empty();
+    const auto has_left = [&](std::size_t index) { return members[index].left != kNoTimestamp; };
+    if (std::ranges::all_of(attribution.candidates, has_left)) {
+        for (const std::size_t index : attribution.candidates) {
+            owner.left = std::max(owner.left, members[index].left);
+        }
+    }
     for (const std::size_t index : attribution.candidates) {
         owner.groups.push_back(members[index].group);
         owner.is_by_request = owner.is_by_request && members[index].member_id.empty();

@@ -162,6 +162,8 @@ struct ReaderOwner {
     bool is_of_one_group = false;
     /// It was never seen as a member of these groups. It asked or committed for them, as a consumer with assign() does.
     bool is_by_request = false;
+    /// When the last of the members that it may be left its group; kNoTimestamp if one of them has not left.
+    TimestampMs left = kNoTimestamp;
     /// More may be known soon: the broker is still looking for a process.
     bool may_change = false;
 };

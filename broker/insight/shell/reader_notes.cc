@@ -17,15 +17,6 @@ void ReaderNotes::take_note(ReaderNote note) {
 
 void ReaderNotes::leave(ReaderNote note) {
     const MutexLock lock(mutex_);
-    if (std::holds_alternative<ReaderNote::Left>(note.what)) {
-        if (departures_.size() == kDeparturesMax) {
-            departures_.pop_front();
-        }
-        departures_.push_back(note);
-        if (!rounds_.is_watching()) {
-            return;
-        }
-    }
     const bool is_growth = note.is_growth();
     const TopicId topic = note.topic;
     take_note(std::move(note));
@@ -39,6 +30,14 @@ void ReaderNotes::leave(ReaderNote note) {
     if (rounds_.on_note(is_growth) && worker_) {
         worker_->wake();
     }
+}
+
+void ReaderNotes::note_departure(ReaderNote left) {
+    const MutexLock lock(mutex_);
+    if (departures_.size() == kDeparturesMax) {
+        departures_.pop_front();
+    }
+    departures_.push_back(std::move(left));
 }
 
 void ReaderNotes::leave_answer(std::span<DeliveryNote> deliveries) {

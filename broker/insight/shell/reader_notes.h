@@ -25,13 +25,15 @@ class ReaderNotes {
     static constexpr std::size_t kNotesMax = 100'000;
     /// Most deliveries that may wait. Further ones are not taken, and the observer is told so.
     static constexpr std::size_t kDeliveriesMax = OrderWatch::kWaitingMax;
-    /// The last departures of members, whether their topics have grown or not. Those of a topic that grows follow the note of its
-    /// growth: a fetch of such a member may still be answered.
-    static constexpr std::size_t kDeparturesMax = 256;
+    /// Departures that are remembered, see `note_departure`: the last ones.
+    static constexpr std::size_t kDeparturesMax = 1024;
 
     // Any thread -------------------------------------------------------------------------------------
 
     void leave(ReaderNote note);
+    /// Remembers a `ReaderNote::Left` of a topic that has not grown. If it grows, the note follows that of its growth: a fetch of
+    /// such a member may still be answered.
+    void note_departure(ReaderNote left);
     /// Leaves notes of the records in one answer, in the answer's order. Sets their `answer` and `notes_before`.
     void leave_answer(std::span<DeliveryNote> deliveries);
     /// Tells that something happened, without a note, that may change what holds.

@@ -26,17 +26,18 @@ void ReaderReports::on_list_offsets(const TopicId& topic, const ClientIdentity& 
     notes_.leave({.topic = topic, .what = ReaderNote::OffsetsListed{client, partition, timestamp, answered}, .name = {}});
 }
 
-void ReaderReports::on_late_answer(std::span<DeliveryNote> deliveries, TimestampMs asked) {
+void ReaderReports::on_late_answer(std::span<DeliveryNote> deliveries) {
     for (const DeliveryNote& note : deliveries) {
         const Delivery& delivery = note.delivery;
         if (const auto client = clients_.find(delivery.connection)) {
             clients_.want_process(delivery.connection);
-            notes_.leave(
-                {.topic = note.topic,
-                 .what =
-                     ReaderNote::Fetched{
-                         delivery.connection, {client->client_id, client->address}, delivery.partition, delivery.from, asked},
-                 .name = {}});
+            notes_.leave({.topic = note.topic,
+                          .what = ReaderNote::Fetched{delivery.connection,
+                                                      {client->client_id, client->address},
+                                                      delivery.partition,
+                                                      delivery.from,
+                                                      delivery.asked},
+                          .name = {}});
         }
     }
     notes_.leave_answer(deliveries);
@@ -101,20 +102,26 @@ void ReaderReports::on_leave(const FindTopic& find_topic, std::string_view group
         connection = own->id;
         born = own->born;
     }
+    std::size_t not_grown = 0;
     for (const MemberFacts::Topic& held : member->topics) {
-        const std::optional<TopicId> topic = find_topic(held.name);
+        const std::optional<LeftTopic> topic = find_topic(held.name);
         if (!topic) {
             continue;
         }
-        notes_.leave({.topic = *topic,
-                      .what = ReaderNote::Left{std::string(group),
-                                               std::string(member_id),
-                                               connection,
-                                               born,
-                                               {member->client_id, member->client_host},
-                                               held.partitions,
-                                               now},
-                      .name = {}});
+        ReaderNote note{.topic = topic->id,
+                        .what = ReaderNote::Left{std::string(group),
+                                                 std::string(member_id),
+                                                 connection,
+                                                 born,
+                                                 {member->client_id, member->client_host},
+                                                 held.partitions,
+                                                 now},
+                        .name = {}};
+        if (topic->has_grown) {
+            notes_.leave(std::move(note));
+        } else if (++not_grown <= kLeftTopicsMax) {
+            notes_.note_departure(std::move(note));
+        }
     }
 }
 

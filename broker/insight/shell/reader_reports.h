@@ -51,9 +51,8 @@ class ReaderReports {
                   ConnectionId connection, PartitionIndex partition, Offset from, TimestampMs now);
     /// The broker sent these records in one answer, in this order; see DeliveryNote. The reader's fetches were reported before.
     void on_answer(std::span<DeliveryNote> deliveries) { notes_.leave_answer(deliveries); }
-    /// The same for an answer to a reader that waited while the topic grew: its fetch, which came at `asked`, was not reported.
-    /// Its member may have left meanwhile.
-    void on_late_answer(std::span<DeliveryNote> deliveries, TimestampMs asked);
+    /// The same for an answer to a reader that waited while the topic grew: its fetch was not reported.
+    void on_late_answer(std::span<DeliveryNote> deliveries);
     /// True if the next `on_commit` of the group should come with the group's positions `before` that commit. Nothing else shows
     /// what the group had committed before the topic grew.
     [[nodiscard]] bool wants_positions(const TopicRef& topic, std::string_view group) {
@@ -67,8 +66,15 @@ class ReaderReports {
     void on_transaction_commit(const TopicRef& topic, std::string_view group, std::vector<ConsumerWatch::Commit> commits,
                                std::optional<Inversions::Positions> before);
 
+    /// A topic that a member leaves, as a FindTopic finds it.
+    struct LeftTopic {
+        TopicId id;
+        bool has_grown = false;
+    };
     /// Finds the topics about which `on_leave` is to report.
-    using FindTopic = std::function<std::optional<TopicId>(std::string_view name)>;
+    using FindTopic = std::function<std::optional<LeftTopic>(std::string_view name)>;
+    /// Topics that have not grown, of which the departure of one member is remembered.
+    static constexpr std::size_t kLeftTopicsMax = 64;
     /// Called when a member is about to leave its group, by its own request or an administrator's. It looks up the member's
     /// partitions, because the member may have come, read and gone between two rounds. `connection` sent the request; it counts
     /// as the member's if that is not known.

@@ -210,6 +210,35 @@ TEST_F(ConsumerOrderTest, AMemberThatLeftBetweenTheNotesAndTheFactsOfALookReadFo
     EXPECT_EQ(number(*told, "is_exact"), 1);
 }
 
+// The fetch waited at the end of a partition when the member left. The topic grew, and new records ended the wait. The client
+// drops them, and the next member begins where the group had committed.
+TEST_F(ConsumerOrderTest, AnAnswerToAMemberThatHasLeftMeanwhileWasToNobody) {
+    billing().committed.assign(4, kNoOffset);
+    billing().members.clear();
+    (void)findings();
+    constexpr ConnectionId kLeft{21};
+    fetch(client_, kLeft, kOld, kOldRecords);
+    asked_ = now_;
+    wait(10);
+    watch_.on_leave("billing", "one", ConnectionId{31}, now_, client_, std::vector<PartitionIndex>{{0}, {1}}, now_);
+    wait(10);
+    deliver(kOld, kOldRecords, end(0), kLeft);
+    connections_.closed.insert(kLeft);
+    asked_.reset();
+    wait(100);
+    connections_.open[kCoordinator] = {.id = kCoordinator, .born = now_};
+    billing().members = {{"billing-app", "/10.0.0.1", {{0}, {1}, {2}, {3}}, "billing-1"}};
+    deliver({2}, 0, end(2));
+    deliver({3}, 0, end(3));
+    deliver(kOld, 0, end(0));
+    (void)findings();
+    wait(OrderWatch::kOwnerWaitMs + 1);
+    const auto told = wrong_order();
+    ASSERT_TRUE(told) << "it began at the start, not at the end of the old records";
+    EXPECT_EQ(number(*told, "keys"), moved_from_old_);
+    EXPECT_EQ(number(*told, "is_exact"), 1);
+}
+
 TEST_F(ConsumerOrderTest, AnswersToAConnectionThatMayBeOfOneOfTwoGroupsAreAWarningOfBoth) {
     add_group("audit", ConnectionId{5});
     billing().members[0].client_host = client_.address;

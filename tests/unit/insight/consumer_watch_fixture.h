@@ -178,13 +178,14 @@ class ConsumerWatchTest : public testing::Test {
     }
     void deliver_to(const ClientIdentity& client, ConnectionId connection, PartitionIndex partition, std::int64_t from,
                     std::int64_t to) {
-        fetch(client, connection, partition, from);
+        watch_.on_fetch(connection, client, partition, Offset{from}, asked_.value_or(now_));
         watch_.on_delivery({.connection = connection,
                             .answer = answer_,
                             .partition = partition,
                             .from = Offset{from},
                             .size_bytes = static_cast<std::uint32_t>(to - from),
-                            .time = now_});
+                            .time = now_,
+                            .asked = asked_.value_or(now_)});
     }
     void ask(std::string_view group, ConnectionId coordinator, PartitionIndex partition) {
         watch_.on_offset_fetch(group, coordinator, true, client_, partition, kNoOffset, now_);
@@ -229,6 +230,8 @@ class ConsumerWatchTest : public testing::Test {
     FakeCounts counts_;
     FakeRecords records_;
     std::uint64_t answer_ = 0;
+    /// When the requests came that are answered now; null: just now.
+    std::optional<TimestampMs> asked_;
     KeyIndex keys_{1000};
     std::uint64_t keys_seen_ = 0;
     partitioners::FamilySet families_;
