@@ -589,9 +589,9 @@ void AutoResets::find_crashes(const std::string& topic, LookTime& time, std::vec
     std::map<std::string, Crashed> by_group;
     for (const auto& [key, ask] : asks_) {
         const auto& [client, partition, group] = key;
-        const bool may_have_crashed = ask.is_gone && ask.is_member && ask.crashes >= kCrashesMin && !resetting_.contains(group);
+        const bool may_have_crashed = ask.is_member && ask.crashes >= kCrashesMin && !resetting_.contains(group);
         // A group that came after the growth has no offset in any partition: that is no effect of the growth.
-        if (!may_have_crashed || !read_before(group, partition) || !time.has_passed(ask.asked, kNoneCrashMs)) {
+        if (!may_have_crashed || !read_before(group, partition) || !time.has_passed(ask.proven, kNoneCrashMs)) {
             continue;
         }
         Crashed& crashed = by_group[group];

@@ -109,10 +109,15 @@ class AutoResets {
         bool is_gone = false;
         /// How often a look found the client gone.
         int crashes = 0;
+        /// When the visit began with which `crashes` came to kCrashesMin; later visits may follow at once.
+        TimestampMs proven = kNoTimestamp;
 
         void goes() {
             crashes += is_gone ? 0 : 1;
             is_gone = true;
+            if (crashes >= kCrashesMin && proven == kNoTimestamp) {
+                proven = asked;
+            }
         }
     };
     using AskKey = std::tuple<ClientIdentity, PartitionIndex, std::string>;

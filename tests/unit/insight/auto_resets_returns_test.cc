@@ -155,6 +155,26 @@ TEST_F(AutoResetsCrashTest, WhoComesAndGoesBetweenTwoLooksIsCounted) {
     EXPECT_NE(crashes->condition.find("2 times"), std::string::npos);
 }
 
+// Something restarts the application at once, each time.
+TEST_F(AutoResetsCrashTest, ALoopOfCrashesIsToldWhileItGoesOn) {
+    billing().members.clear();
+    const auto crash = [&] {
+        ask("billing", kCoordinator, kNew);
+        watch_.on_leave("billing", "billing-1", kCoordinator, kNoTimestamp, client_, std::vector<PartitionIndex>{kNew}, now_);
+        (void)findings();
+        wait(3000);
+    };
+    crash();
+    crash();
+    EXPECT_FALSE(is_told());
+    for (int round = 0; round < 3; ++round) {
+        crash();
+    }
+    EXPECT_TRUE(is_told());
+    ask("billing", kCoordinator, kNew);
+    EXPECT_TRUE(is_told()) << "it is there again, for a moment";
+}
+
 TEST_F(AutoResetsCrashTest, AnotherMemberOfTheNameThatLeavesIsNotTheOneThatAsked) {
     billing().members.clear();
     for (int round = 0; round < 3; ++round) {
