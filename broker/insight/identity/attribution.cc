@@ -128,6 +128,15 @@ Attribution attribute(std::size_t subject, std::span<const ReadingConnection> re
     return result;
 }
 
+bool are_enough(std::span<const std::size_t> candidates, std::span<const ReadingConnection> readers,
+                std::span<const GroupMember> members) {
+    const auto competes = [&](const ReadingConnection& reader) {
+        return std::ranges::any_of(
+            candidates, [&](std::size_t candidate) { return exclusion_of(reader, members[candidate]) == Exclusion::none; });
+    };
+    return static_cast<std::size_t>(std::ranges::count_if(readers, competes)) <= candidates.size();
+}
+
 std::string to_string(const Attribution& attribution, std::span<const GroupMember> members) {
     constexpr std::size_t kNamesMax = 8;
     if (attribution.kind == Attribution::Kind::no_group) {

@@ -105,6 +105,11 @@ enum class Exclusion : std::uint8_t {
 [[nodiscard]] Attribution attribute(std::size_t subject, std::span<const ReadingConnection> readers,
                                     std::span<const GroupMember> members);
 
+/// True if no more readers compete for the members `candidates` than there are of them: then each of the readers is one of the
+/// members, though perhaps nobody knows which.
+[[nodiscard]] bool are_enough(std::span<const std::size_t> candidates, std::span<const ReadingConnection> readers,
+                              std::span<const GroupMember> members);
+
 /// "group a", "one of group a, group b, or a reader in no group", "a reader in no group". It names at most eight groups.
 [[nodiscard]] std::string to_string(const Attribution& attribution, std::span<const GroupMember> members);
 /// Advice on how to tell the candidates apart; empty if there is nothing left to tell apart.

@@ -43,16 +43,6 @@ const std::optional<ProcessIdentity>& process_of(const std::optional<ConnectionF
     return facts ? facts->process : kUnknown;
 }
 
-/// True if no more readers compete for these members than there are of them: then each of the readers is one of the members.
-bool are_enough(const std::vector<std::size_t>& candidates, const std::vector<ReadingConnection>& readers,
-                const std::vector<GroupMember>& members) {
-    const auto competes = [&](const ReadingConnection& reader) {
-        return std::ranges::any_of(
-            candidates, [&](std::size_t candidate) { return exclusion_of(reader, members[candidate]) == Exclusion::none; });
-    };
-    return static_cast<std::size_t>(std::ranges::count_if(readers, competes)) <= candidates.size();
-}
-
 /// By reader: true if it is one of the members for the same reason, over everything that is connected: the members that it may
 /// be, the readers that may be one of these, and so on. A member that came and left accounts for a connection of its time, though
 /// others of its name compete for that.

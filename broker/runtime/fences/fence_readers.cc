@@ -150,6 +150,12 @@ bool FenceReaders::attribute(Reading& reading, Instant now) {
         // Elimination does not hold: some readers are unknown, or the member's connection is (the member may have died).
         reading.kind = Attribution::Kind::one_of;
     }
+    const auto is_connected = [&](std::size_t candidate) { return members[candidate].coordinator.has_value(); };
+    if (reading.kind == Attribution::Kind::one_of && readings_.size() < kReadersMax &&
+        std::ranges::all_of(found.candidates, is_connected) && insight::are_enough(found.candidates, readers, members)) {
+        // It is one of these members, though the broker does not know which.
+        reading.kind = Attribution::Kind::member;
+    }
     reading.held_as = insight::to_string(found, members);
     std::set<std::string> groups;
     bool is_undecided = false;
@@ -206,6 +212,12 @@ void FenceReaders::note_held(ConnectionId connection, PartitionIndex partition, 
     if (judgement.kind == Attribution::Kind::one_of && !judgement.is_undecided) {
         reading->second.held.insert_or_assign(partition, now);
     } else {
+        reading->second.held.erase(partition);
+    }
+}
+
+void FenceReaders::note_served(ConnectionId connection, PartitionIndex partition) {
+    if (const auto reading = readings_.find(connection); reading != readings_.end()) {
         reading->second.held.erase(partition);
     }
 }

@@ -49,6 +49,8 @@ class FenceReaders {
                                   Instant now);
     /// Notes that this `judgement` kept records of the partition from the connection.
     void note_held(insight::ConnectionId connection, PartitionIndex partition, const Judgement& judgement, Instant now);
+    /// Notes that nothing keeps records of the partition from the connection any more.
+    void note_served(insight::ConnectionId connection, PartitionIndex partition);
     void on_closed(insight::ConnectionId connection) { readings_.erase(connection); }
 
     /// H52: connections that are held because each may belong to several groups and nothing tells which.

@@ -108,11 +108,23 @@ FenceReaders::Judgement TopicExpansion::judge_reader(const logs::TopicState& top
                           now);
 }
 
+namespace {
+
+/// True if the group has committed in the topic itself: seeds are the broker's. Such a group shows its progress by commits. It
+/// may not have come to a partition yet, though it fetches it: librdkafka hands out one partition after the other.
+bool commits_on(const groups::TopicReader& group) { return group.committed.size() > group.seeds.size(); }
+
+}  // namespace
+
 insight::Fence::Progress TopicExpansion::progress_of(const groups::TopicReader& group, PartitionIndex parent,
                                                      const PartitionLog& parent_log, bool read_committed, Instant now) const {
     const auto committed = group.committed.find(parent);
-    const Offset done =
-        committed != group.committed.end() ? committed->second : fence_->fetched(group.group_id, parent, now).value_or(Offset{0});
+    Offset done{0};
+    if (committed != group.committed.end()) {
+        done = committed->second;
+    } else if (!commits_on(group)) {
+        done = fence_->fetched(group.group_id, parent, now).value_or(Offset{0});
+    }
     const Offset end = parent_log.high_watermark();
     const Offset drained = logs::first_deliverable(parent_log, done, read_committed);
     // Read this last: records that are stable by now can be delivered. Records that were there before and are not stable belong
@@ -135,6 +147,7 @@ TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const logs::TopicState&
     if (groups.empty()) {
         fence_->note_unattributed(
             {{std::string(reader.client_id), std::string(reader.address)}, readers_.program_of(reader.connection), partition});
+        readers_.note_served(reader.connection, partition);
         return {};
     }
     const PartitionLog& parent_log = log_of(topic, parent);
@@ -156,6 +169,7 @@ TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const logs::TopicState&
         }
     }
     if (limit == end) {
+        readers_.note_served(reader.connection, partition);
         return {};
     }
     // A reader that has read everything is not held.
@@ -170,7 +184,7 @@ TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const logs::TopicState&
 void TopicExpansion::note_fetched(const logs::TopicState& topic, PartitionIndex parent, const Reader& reader, Offset fetch_offset,
                                   Instant now) {
     for (const groups::TopicReader* group : judge_reader(topic, parent, reader, now).groups) {
-        if (!group->committed.contains(parent)) {
+        if (!commits_on(*group)) {
             fence_->note_fetched(group->group_id, parent, fetch_offset, now);
         }
     }

@@ -117,6 +117,34 @@ TEST_F(HeldReaders, GoOnWhenWhatTheyWaitForIsAborted) {
     EXPECT_GT(answer(reader, id).bytes, 0u) << "at once, and not when its time is over";
 }
 
+// librdkafka fetches all partitions at once and hands out one after the other, so a group may fetch a parent for minutes before
+// it commits there. Only a group that commits nothing at all shows its progress by its fetches.
+TEST_F(HeldReaders, WaitForTheCommitsOfAGroupThatCommitsInOtherPartitions) {
+    for (const bool commits : {false, true}) {
+        const std::string name = commits ? "commits" : "silent";
+        ASSERT_EQ(client_->create_topic(name, 2, {{"partita.expansion.mode", "fenced"}}).error, ErrorCode::none);
+        ASSERT_EQ(client_->produce_value(name, 0, "waits to be read").error, ErrorCode::none);
+        ASSERT_EQ(client_->produce_value(name, 1, "another").error, ErrorCode::none);
+        if (commits) {
+            ASSERT_EQ(client_->commit(name, name, 1, 1), ErrorCode::none);
+        }
+        ASSERT_EQ(join_alone(client_->wire(), name, {{name, {0, 1, 2, 3}}}), ErrorCode::none);
+        ASSERT_EQ(client_->expand_topic(name, 4), ErrorCode::none);
+        ASSERT_EQ(client_->produce_value(name, 2, "after it").error, ErrorCode::none);
+        const auto table = services().topics.table();
+        const logs::TopicState& topic = *table->find(name);
+        const runtime::TopicExpansion::Reader reader{"scenario", "/127.0.0.1", insight::ConnectionId{1'000'000}, false};
+        Now now = real_schedule().clock.now();
+        const auto limit = [&](PartitionIndex partition, Offset from) {
+            return topic.expansion->on_fetch(topic, partition, reader, from, Offset{1}, now).limit;
+        };
+        (void)limit({0}, Offset{1});
+        now.monotonic = now.monotonic + insight::Fence::kCommitGraceMs;
+        (void)limit({0}, Offset{1});
+        EXPECT_EQ(limit({2}, Offset{0}), commits ? std::optional(Offset{0}) : std::nullopt) << name;
+    }
+}
+
 // A mark behind the end of the parent must not hold readers for ever, whatever made it.
 TEST_F(HeldReaders, AreSlowWhenNoTransactionIsOpen) {
     ASSERT_EQ(join_alone(client_->wire(), "g", {{"t", {0, 1, 2, 3}}}), ErrorCode::none);
