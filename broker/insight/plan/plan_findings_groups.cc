@@ -111,6 +111,19 @@ void uneven(const PlanView& view, const GroupFacts& group, std::vector<Finding>&
     findings.push_back(std::move(finding));
 }
 
+/// True for a topic that the Kafka Streams application made for itself.
+bool is_internal_of(const GroupFacts& group, std::string_view topic) {
+    return is_streams(group) && topic.starts_with(group.group_id + "-") &&
+           (topic.ends_with("-repartition") || topic.ends_with("-changelog"));
+}
+
+bool repartitions(const GroupFacts& group) {
+    const auto is_own = [&](const auto& topic) { return topic.ends_with("-repartition"); };
+    return std::ranges::any_of(group.internal_topics, is_own) ||
+           std::ranges::any_of(group.other_topics,
+                               [&](const GroupFacts::OtherTopic& other) { return is_internal_of(group, other.name); });
+}
+
 void streams(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {
     if (!is_streams(group) || group.internal_topics.empty()) {
         return;
@@ -123,11 +136,20 @@ void streams(const PlanView& view, const GroupFacts& group, std::vector<Finding>
     if (group.internal_topics.size() > kNamed) {
         names += " and " + std::to_string(group.internal_topics.size() - kNamed) + " more";
     }
-    findings.push_back(make_finding(HazardId::streams_application_dies, view.about_group(group),
-                                    "Kafka Streams application " + group.group_id +
-                                        " reads the topic and has internal topics of the old count (" + names +
-                                        "): it will not start again",
-                                    static_cast<std::int64_t>(group.internal_topics.size())));
+    // Streams makes internal topics with the count of the topic from which they come. With another source of the same count,
+    // nobody knows from which.
+    const bool has_other_source = std::ranges::any_of(group.other_topics, [&](const GroupFacts::OtherTopic& other) {
+        return !is_internal_of(group, other.name) && other.partition_count == view.topic.old_count;
+    });
+    Finding finding = make_finding(
+        HazardId::streams_application_dies, view.about_group(group),
+        "Kafka Streams application " + group.group_id + " reads the topic and has internal topics of the old count (" + names +
+            "): it " + (has_other_source ? "will not start again if one of them comes from this topic" : "will not start again"),
+        static_cast<std::int64_t>(group.internal_topics.size()));
+    if (has_other_source) {
+        finding.severity = warn;
+    }
+    findings.push_back(std::move(finding));
     findings.push_back(make_finding(
         HazardId::partition_state_lost, view.about_group(group),
         "Kafka Streams application " + group.group_id + " keeps state by partition: keys that move start with empty state"));
@@ -138,7 +160,8 @@ void copartition(const PlanView& view, const GroupFacts& group, std::vector<Find
     std::string list;
     std::int64_t count = 0;
     for (const GroupFacts::OtherTopic& other : group.other_topics) {
-        if (!other.is_aligned || other.partition_count == view.topic.new_count) {
+        // The application's own internal topics are no partners of a join: H26 is about them.
+        if (!other.is_aligned || other.partition_count == view.topic.new_count || is_internal_of(group, other.name)) {
             continue;
         }
         if (++count <= kNamed) {
@@ -154,13 +177,16 @@ void copartition(const PlanView& view, const GroupFacts& group, std::vector<Find
     if (group.has_more_aligned) {
         list += ", and maybe others";
     }
-    Finding finding = make_finding(HazardId::copartition_breaks, view.about_group(group),
-                                   "group " + group.group_id + " reads it, partition by partition, together with " +
-                                       (count == 1 ? "a topic" : "topics") + " of another count than " +
-                                       std::to_string(view.topic.new_count) + " (" + list + "): a join by key breaks",
-                                   count);
-    // Streams checks this and stops. Other groups may have it by habit of their assignor.
-    if (!is_streams(group)) {
+    Finding finding = make_finding(
+        HazardId::copartition_breaks, view.about_group(group),
+        "group " + group.group_id + " reads it, partition by partition, together with " + (count == 1 ? "a topic" : "topics") +
+            " of another count than " + std::to_string(view.topic.new_count) + " (" + list + "): " +
+            (repartitions(group) ? "a join by key breaks, unless the application repartitions the topic"
+                                 : "a join by key breaks"),
+        count);
+    // Streams checks this and stops, unless it repartitions the topic before the join. Other groups may have it by habit of their
+    // assignor.
+    if (!is_streams(group) || repartitions(group)) {
         finding.severity = warn;
     }
     finding.numbers = {{"topics", count}, {"is_exact", group.has_more_aligned ? 0 : 1}};

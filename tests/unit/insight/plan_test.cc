@@ -558,6 +558,28 @@ TEST(Plan, JudgesGroupsOfEveryKind) {
     EXPECT_EQ(find(world.plan(), HazardId::seeded_offsets)->count, 6);
 }
 
+// Streams makes an internal topic with the count of its source, and repartitions a source whose keys it changes before a join.
+TEST(Plan, IsCarefulWithAStreamsApplicationThatReadsSeveralTopicsOrRepartitionsThem) {
+    World world = random_world(6, 12, 9);
+    GroupFacts& streams = world.group("app");
+    streams.protocol = "stream";
+    streams.members.resize(1);
+    streams.internal_topics = {"app-store-changelog"};
+    streams.other_topics = {{"app-store-repartition", 6, true}};
+    const Plan alone = world.plan();
+    EXPECT_EQ(find(alone, HazardId::streams_application_dies)->severity, Severity::block);
+    EXPECT_EQ(find(alone, HazardId::copartition_breaks), nullptr) << "its own topics are no partners of a join";
+    streams.other_topics.push_back({"customers", 6, true});
+    const Plan joined = world.plan();
+    EXPECT_EQ(find(joined, HazardId::streams_application_dies)->severity, Severity::warn);
+    EXPECT_THAT(find(joined, HazardId::streams_application_dies)->condition, HasSubstr("if one of them comes from this topic"));
+    EXPECT_EQ(find(joined, HazardId::copartition_breaks)->severity, Severity::warn);
+    EXPECT_THAT(find(joined, HazardId::copartition_breaks)->condition,
+                HasSubstr("unless the application repartitions the topic"));
+    streams.other_topics.erase(streams.other_topics.begin());
+    EXPECT_EQ(find(world.plan(), HazardId::copartition_breaks)->severity, Severity::block);
+}
+
 TEST(Plan, NamesSomeOfManyTopicsThatAreReadSideBySideAndCountsAll) {
     World world = random_world(6, 12, 9);
     GroupFacts& joined = world.group("app");
