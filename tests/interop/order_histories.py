@@ -7,7 +7,6 @@ A history is one topic with several groups at once, and follows from its seed.""
 
 import concurrent.futures
 import dataclasses
-import itertools
 import random
 import threading
 import time
@@ -106,8 +105,8 @@ class Application:
         self.received = []
         #: How many of them came before the growth.
         self.before = 0
-        #: Where the passes of its consumers begin in `received`. Without commits each one begins anew.
-        self.passes = [0]
+        #: What each consumer received. Without commits each one begins anew.
+        self.passes = []
         self.distinct = set()
         #: Received, and its offset was refused: the partition had another owner by then, who is given the record again.
         self.unstored = set()
@@ -120,11 +119,17 @@ class Application:
             with self.lock:
                 self.refused_commits += 1
 
-    def note(self, messages):
+    def begin_pass(self):
+        with self.lock:
+            self.passes.append([])
+            return self.passes[-1]
+
+    def note(self, messages, own):
         with self.lock:
             for message in messages:
                 number = int(message.value())
                 self.received.append(number)
+                own.append(number)
                 self.distinct.add(number)
 
     def store(self, consumer, messages):
@@ -143,8 +148,9 @@ class Application:
         partitions = consumer.list_topics(self.topic, 30).topics[self.topic].partitions
         consumer.assign([confluent_kafka.TopicPartition(self.topic, partition, confluent_kafka.OFFSET_BEGINNING)
                          for partition in partitions])
+        own = self.begin_pass()
         while len(self.distinct) < count and time.monotonic() < deadline:
-            self.note([message for message in consumer.consume(BATCH, 0.1) if not message.error()])
+            self.note([message for message in consumer.consume(BATCH, 0.1) if not message.error()], own)
         consumer.close()
 
     def member(self, count, deadline):
@@ -152,17 +158,17 @@ class Application:
         consumer = confluent_kafka.Consumer(self.config)
         consumer.subscribe([self.topic])
         mine, paused, next_pause = 0, [], self.plan.pause_every
+        own = self.begin_pass()
         while len(self.distinct) < count and time.monotonic() < deadline:
             messages = [message for message in consumer.consume(BATCH, 0.1) if not message.error()]
-            self.note(messages)
+            self.note(messages, own)
             self.store(consumer, messages)
             mine += len(messages)
             with self.lock:
                 leaves = bool(self.replacements) and mine >= self.replacements[0] and self.replacements.pop(0)
             if leaves:
                 consumer.close()
-                with self.lock:
-                    self.passes.append(len(self.received))
+                own = self.begin_pass()
                 consumer = confluent_kafka.Consumer(self.config)
                 consumer.subscribe([self.topic])
                 mine, paused, next_pause = 0, [], self.plan.pause_every
@@ -243,9 +249,8 @@ def verdict_on(broker, topic, application, writer, at_work):
     begins_anew = plan.commit_interval_ms is None and not at_work
     received = application.received[application.before:] if begins_anew else application.received
     suffered_anew = set()
-    if plan.commit_interval_ms is None and plan.members == 1:
-        for begin, end in itertools.pairwise([*application.passes, len(application.received)]):
-            suffered_anew |= writer.wrong_keys(application.received[begin:end])
+    if plan.commit_interval_ms is None:
+        suffered_anew = set().union(*(writer.wrong_keys(own) for own in application.passes))
     return Verdict(plan=plan, suffered=writer.wrong_keys(received), suffered_anew=suffered_anew, told={key["key"] for key in listed},
                    open={key["key"] for key in listed if key["is_in_two_members"]},
                    perhaps=sum(numbers.get(name, 0) for name in ("overlapping_keys", "unattributed_keys", "given_back_keys")),
