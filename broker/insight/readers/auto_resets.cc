@@ -581,10 +581,12 @@ void AutoResets::find_crashes(const std::string& topic, LookTime& time, std::vec
         return;
     }
     struct Crashed {
+        /// The one that was proven first, so that the finding keeps its subject.
         const ClientIdentity* client = nullptr;
+        TimestampMs proven = kNoTimestamp;
         int times = 0;
-        std::set<ClientIdentity> clients;
-        std::int64_t partitions = 0;
+        /// The number of partitions of each client.
+        std::map<ClientIdentity, std::int64_t> clients;
     };
     std::map<std::string, Crashed> by_group;
     for (const auto& [key, ask] : asks_) {
@@ -595,22 +597,23 @@ void AutoResets::find_crashes(const std::string& topic, LookTime& time, std::vec
             continue;
         }
         Crashed& crashed = by_group[group];
-        if (crashed.client == nullptr) {
+        if (crashed.client == nullptr || ask.proven < crashed.proven) {
             crashed.client = &client;
+            crashed.proven = ask.proven;
         }
-        crashed.partitions += *crashed.client == client ? 1 : 0;
         crashed.times = std::max(crashed.times, ask.crashes);
-        crashed.clients.insert(client);
+        ++crashed.clients[client];
     }
     for (const auto& [group, crashed] : by_group) {
         const auto clients = static_cast<std::int64_t>(crashed.clients.size());
+        const std::int64_t partitions = crashed.clients.at(*crashed.client);
         Finding finding =
             make_finding(HazardId::none_crashes, {.topic = topic, .group = group, .client_id = crashed.client->client_id},
                          to_string(*crashed.client) + " of group " + group + " came " + std::to_string(crashed.times) +
-                             " times, found no committed offset for " + counted(crashed.partitions, "new partition") +
+                             " times, found no committed offset for " + counted(partitions, "new partition") +
                              ", and left each time without asking where to begin: auto.offset.reset=none stops there",
                          clients);
-        finding.numbers = {{"clients", clients}, {"partitions", crashed.partitions}};
+        finding.numbers = {{"clients", clients}, {"partitions", partitions}};
         findings.push_back(std::move(finding));
     }
 }

@@ -175,6 +175,25 @@ TEST_F(AutoResetsCrashTest, ALoopOfCrashesIsToldWhileItGoesOn) {
     EXPECT_TRUE(is_told()) << "it is there again, for a moment";
 }
 
+TEST_F(AutoResetsCrashTest, OfSeveralClientsThatCrashTheFirstOneStaysTheSubject) {
+    const ClientIdentity second{"a-name-that-comes-before", "/10.0.0.1"};
+    billing().members.clear();
+    const auto crash = [&](const ClientIdentity& client, ConnectionId speaker) {
+        watch_.on_offset_fetch("billing", speaker, true, client, kNew, kNoOffset, now_);
+        watch_.on_leave("billing", "one", speaker, kNoTimestamp, client, std::vector<PartitionIndex>{kNew}, now_);
+    };
+    crash(client_, kCoordinator);
+    crash(client_, kCoordinator);
+    wait(1000);
+    crash(second, {40});
+    crash(second, {40});
+    wait(2 * AutoResets::kNoneCrashMs);
+    const auto crashes = finding(HazardId::none_crashes);
+    ASSERT_TRUE(crashes);
+    EXPECT_EQ(crashes->count, 2);
+    EXPECT_EQ(crashes->subject.client_id, client_.client_id);
+}
+
 TEST_F(AutoResetsCrashTest, AnotherMemberOfTheNameThatLeavesIsNotTheOneThatAsked) {
     billing().members.clear();
     for (int round = 0; round < 3; ++round) {
