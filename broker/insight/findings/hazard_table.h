@@ -5,9 +5,9 @@
 ///     ROW(number, id, severity, evidence, kind, title, advice)
 ///
 /// The number is a part of the code that people see ("H03") and never changes its meaning. The severity is the usual one: a
-/// finding may be milder or worse, and then gives the reason in its condition. The kind, too, is that of a usual finding: the
-/// plan's H20 has not happened yet, and what a stale producer (H04) leaves behind has. The title is a few words, the advice one
-/// sentence: what to do. Numbers of a family ascend, which the compiler checks.
+/// finding may be milder or worse, and then gives the reason in its condition. The kind is the usual one, too. The plan reports
+/// H20 as a danger, because it has not happened yet. The records of a stale producer that has stopped (H04) are harm. The title
+/// is a few words, the advice one sentence: what to do. Numbers of a family ascend, which the compiler checks.
 
 // clang-format off
 
@@ -48,7 +48,7 @@
     ROW(24, rebalance, info, predicted, danger, "groups rebalance", \
         "With an eager assignor every member stops once; expand when a short pause is acceptable.") \
     ROW(25, uneven_members, info, predicted, danger, "members get unequal shares", \
-        "Choose a multiple of the current count that the number of consumers divides.") \
+        "Choose a count that is a multiple of both the current count and the number of consumers.") \
     ROW(26, streams_application_dies, block, predicted, danger, "a Kafka Streams application will not start again", \
         "Stop the application and reset it, give it a new application.id, or copy into a new topic.") \
     ROW(27, copartition_breaks, block, predicted, danger, "joined topics get different counts", \
@@ -58,27 +58,27 @@
     ROW(29, external_offsets, info, both, danger, "offsets are kept outside of Kafka", \
         "Check how the application finds new partitions and where it starts in them.") \
     ROW(30, seeded_offsets, info, both, danger, "offset 0 was committed for new partitions", \
-        "Every seeded offset is listed in the topic's expansions and can be changed like any commit.") \
+        "Look up the seeded offsets in the topic's expansions; change one like any commit.") \
     ROW(31, share_groups, info, predicted, danger, "a share group reads the topic", \
         "Share groups promise no order; check where they start in new partitions.") \
     ROW(40, compacted_orphans, block, predicted, danger, "compaction will keep old values for ever", \
         "Copy the topic into a new one, or write tombstones for the moved keys into their old partitions.") \
     ROW(41, tombstone_miss, block, live, harm, "a tombstone misses its key", \
-        "The key is still in its old partition: write the tombstone there explicitly.") \
+        "Write the tombstone to the old partition, too: the key still has its value there.") \
     ROW(42, internal_topic, block, predicted, danger, "the topic is internal", \
         "Do not expand it: clients find coordinators by the partition count, and groups would lose their offsets.") \
     ROW(43, single_partition_topic, block, predicted, danger, "the application needs exactly one partition", \
-        "Leave it at one partition: its application relies on the order of all of its records.") \
+        "Leave the topic at one partition: its application relies on the order of all records in the topic.") \
     ROW(44, connect_state, warn, predicted, danger, "Kafka Connect keeps state in the topic", \
         "Leave the count as it is: after a restart a stale source offset may win.") \
     ROW(45, streams_internal_topic, block, predicted, danger, "the topic belongs to a Kafka Streams application", \
-        "Leave it to its application, which refuses to start if the count differs from its own.") \
+        "Do not expand it: the application refuses to start if the count is not the one that it expects.") \
     ROW(46, open_transactions, warn, predicted, danger, "transactions are open", \
-        "Let them finish first: they hold back readers, and any check whether a group has read everything.") \
+        "Let them finish first: until then readers wait, and nothing can tell whether a group has read everything.") \
     ROW(47, idempotent_producers, info, predicted, danger, "idempotent producers are safe", \
-        "Nothing to do: producers keep sequences per partition, and retries stay on the old one.") \
+        "Nothing to do: producers keep sequences per partition, and a retry goes to the partition of the first attempt.") \
     ROW(48, mirrors, warn, both, danger, "the topic is mirrored", \
-        "Expect the copy to grow later; until then it refuses records for explicit new partitions.") \
+        "Expect the copy to grow later; until then it refuses records that name a new partition.") \
     ROW(49, irreversible, info, predicted, danger, "a partition count cannot shrink", \
         "Be sure of the count: only a copy into a new topic undoes the expansion.") \
     ROW(50, no_history, info, predicted, danger, "earlier expansions are unknown", \

@@ -97,7 +97,7 @@ std::string at_least(bool is_exact) { return is_exact ? "" : "at least "; }
 void doubt(Finding& finding, std::string_view title) {
     finding.severity = Severity::warn;
     finding.title = title;
-    finding.condition = "as far as a part of the records shows, " + finding.condition +
+    finding.condition = "judging from a part of the records, " + finding.condition +
                         "; a record that the broker had no time to look at may have deleted the value";
 }
 
@@ -235,11 +235,11 @@ void TopicWatch::find_mixed(std::vector<Finding>& findings, TimestampMs now) con
         finding.numbers = {{"partitioners", static_cast<std::int64_t>(camps.size())}};
         findings.push_back(std::move(finding));
     } else if (by_software.size() > 1) {
-        Finding finding =
-            make_finding(HazardId::mixed_partitioners, {.topic = name_},
-                         "at " + counted(count(), "partition", "partitions") +
-                             " all producers agree, but by their defaults they will not at others: " + describe(by_software),
-                         static_cast<std::int64_t>(by_software.size()));
+        Finding finding = make_finding(
+            HazardId::mixed_partitioners, {.topic = name_},
+            "at " + counted(count(), "partition", "partitions") +
+                " all producers agree, but at other counts their default partitioners differ: " + describe(by_software),
+            static_cast<std::int64_t>(by_software.size()));
         finding.severity = Severity::warn;
         finding.title = kMayPart;
         finding.numbers = {{"partitioners", static_cast<std::int64_t>(by_software.size())}};

@@ -47,7 +47,7 @@ void backlog(const PlanView& view, const GroupFacts& group, const PlannedGroup& 
     }
     Finding finding = make_finding(HazardId::backlog_inversion, view.about_group(group),
                                    "group " + group.group_id + " has not read " + counted(unread, "record") +
-                                       "; the number of them with keys that move is unknown",
+                                       "; how many of them have keys that move is unknown",
                                    unread.records);
     finding.numbers = {{"backlog_records", unread.records}, {"is_exact", unread.is_exact ? 1 : 0}};
     findings.push_back(std::move(finding));
@@ -60,7 +60,7 @@ void first_records(const PlanView& view, const GroupFacts& group, std::vector<Fi
     Finding finding = make_finding(HazardId::latest_loses_first_records, view.about_group(group),
                                    "group " + group.group_id +
                                        " will have no committed offset for the new partitions: with auto.offset.reset=latest it "
-                                       "skips records written there before it looks, with none it stops");
+                                       "skips records written there before it looks; with auto.offset.reset=none it stops");
     // The plan cannot see what clients have configured, so this is a risk and not a proof.
     finding.severity = warn;
     finding.kind = HazardKind::danger;

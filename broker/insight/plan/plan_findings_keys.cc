@@ -105,7 +105,7 @@ void replay(const PlanView& view, std::vector<Finding>& findings) {
     const bool expires = view.topic.is_deleted_by_age && view.topic.retention_ms >= 0;
     std::string condition = counted(moved, "record") +
                             " of keys that move stay in their old partitions, so a reader that starts before the expansion reads "
-                            "the two halves of a key in no order; ";
+                            "a key's records from before and after the growth in any order; ";
     if (!expires) {
         condition += "they never expire here";
     } else {

@@ -59,8 +59,8 @@ RecordCount replayed(const OutsideReader& reader, PartitionIndex partition, cons
     return records;
 }
 
-// H07, live: a reader that no group explains has begun before the cut. So it gets the records of moved keys from before and after
-// the growth in no order. For groups, H03 reports this. Ends when the reader stops, or when the records are gone.
+// H07, live: a reader that no group explains has begun before the cut. So it gets a moved key's records from before and after the
+// growth in any order. For groups, H03 reports this. Ends when the reader stops, or when the records are gone.
 void find_replay(const std::string& topic, const ReaderFacts& facts, const OutsideReader& reader,
                  std::vector<Finding>& findings) {
     RecordCount records;
@@ -76,12 +76,12 @@ void find_replay(const std::string& topic, const ReaderFacts& facts, const Outsi
     if (records.records == 0) {
         return;
     }
-    Finding finding =
-        make_finding(HazardId::replay_inversion, subject_of(topic, reader.client),
-                     name_of(reader.client) + " began, in no group, " + counted(records, "record") + " before the growth from " +
-                         std::to_string(growth->old_count) + " to " + std::to_string(facts.last_growth().new_count) +
-                         ": it reads the records of a moved key from before and after the growth in no order",
-                     records.records);
+    Finding finding = make_finding(HazardId::replay_inversion, subject_of(topic, reader.client),
+                                   name_of(reader.client) + " reads in no group and began " + counted(records, "record") +
+                                       " before the growth from " + std::to_string(growth->old_count) + " to " +
+                                       std::to_string(facts.last_growth().new_count) +
+                                       ": it reads a key's records from before and after the growth in any order",
+                                   records.records);
     finding.numbers = {{"records_of_earlier_epochs", records.records}, {"is_exact", records.is_exact ? 1 : 0}};
     findings.push_back(std::move(finding));
 }

@@ -98,7 +98,7 @@ void find_backlogs(const std::string& topic, const ReaderFacts& facts, const std
                                 std::to_string(growth.new_count) + " in " + counted(each.partitions, "partition");
         condition += moved.records ? "; " + counted(with_moved_keys, "record of these has a key that moved",
                                                     "records of these have keys that moved")
-                                   : std::string("; the number of them with keys that moved is unknown");
+                                   : std::string("; how many of them have keys that moved is unknown");
         condition += each.reads_new ? ", and the group already reads new partitions" : "";
         Finding finding = make_finding(HazardId::backlog_inversion, {.topic = topic, .group = each.group->group_id},
                                        std::move(condition), moved.records ? with_moved_keys.records : left.records);

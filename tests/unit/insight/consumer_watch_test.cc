@@ -350,15 +350,15 @@ TEST_F(ConsumerWatchTest, ABacklogIsTheRecordsThatAreLeftAndNotTheOffsets) {
     EXPECT_EQ(backlog->numbers, (std::vector<FindingNumber>{{"backlog_records", 7}, {"partitions", 1}, {"is_exact", 1}}));
     EXPECT_EQ(
         backlog->condition,
-        "group billing has not read 7 records from before the growth from 2 to 4 in 1 partition; the number of them with keys "
+        "group billing has not read 7 records from before the growth from 2 to 4 in 1 partition; how many of them have keys "
         "that moved is unknown, and the group already reads new partitions");
     counts_.told[{{1}, Offset{30}}] = {.records = 20, .is_exact = false};
     backlog = finding(HazardId::backlog_inversion);
     EXPECT_EQ(backlog->count, 27);
     EXPECT_EQ(
         backlog->condition,
-        "group billing has not read up to 27 records from before the growth from 2 to 4 in 2 partitions; the number of them "
-        "with keys that moved is unknown, and the group already reads new partitions");
+        "group billing has not read up to 27 records from before the growth from 2 to 4 in 2 partitions; how many of them have "
+        "keys that moved is unknown, and the group already reads new partitions");
     EXPECT_EQ(backlog->numbers.back(), (FindingNumber{"is_exact", 0}));
     counts_.told = {{{{0}, Offset{20}}, {.records = 0}}, {{{1}, Offset{30}}, {.records = 0}}};
     EXPECT_FALSE(finding(HazardId::backlog_inversion)) << "markers alone are no backlog";
