@@ -200,10 +200,9 @@ std::string HttpServer::open(const std::string& port, const std::string& kafka) 
     boost::system::error_code error = listen(address, kafka);
     const bool is_default = port.empty() && !services_.config->given().contains("partita.http.listener");
     if (error == asio::error::address_in_use && is_default) {
-        log::warning("http",
-                     "another program, perhaps another broker, has the default port, so a free port serves instead; partita plan "
-                     "finds it with --bootstrap",
-                     {{"taken", config::to_string(address)}, {"bootstrap", kafka}});
+        log::warning(
+            "http", "the default HTTP port is taken, so the broker uses a free port; `partita plan --bootstrap ADDRESS` finds it",
+            {{"taken", config::to_string(address)}, {"bootstrap", kafka}});
         address.port = 0;
         error = listen(address, kafka);
     }

@@ -110,7 +110,7 @@ def test_a_second_broker_says_where_its_http_side_is(tmp_path):
     try:
         harness.wait_until(lambda: "http listening" in log.read_text(), 20, log.read_text)
         text = log.read_text()
-        assert "another program, perhaps another broker, has the default port" in text
+        assert "the default HTTP port is taken" in text
         assert "taken=localhost:8092" in text and "http listening address=127.0.0.1:8092" not in text
     finally:
         process.terminate()

@@ -87,7 +87,7 @@ TEST(CompactedTopic, KeepsTheLastValueOfEveryKeyAndGivesSpaceBack) {
     for (int round = 0; round < kRounds; ++round) {
         ASSERT_TRUE(write_round(client, "compacted", round));
     }
-    ASSERT_TRUE(broker->wait_for_output("a log was compacted")) << broker->output();
+    ASSERT_TRUE(broker->wait_for_output("compacted a log")) << broker->output();
     // One value of each key remains of the 9.6 MB, plus the active segment and the records that are about to be cleaned.
     EXPECT_TRUE(eventually([&] { return disk_usage(broker->data_directory() + "/compacted-0") < 3'500'000; }));
     const auto latest = latest_values(client, "compacted");

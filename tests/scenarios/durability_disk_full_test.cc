@@ -181,7 +181,7 @@ TEST_F(DurabilityDiskFull, TheMetadataStoreIsMadeWhenThereIsRoomForItAndNobodyDi
     if (std::filesystem::exists(disk_.data() + "/partita-metadata/data.mdb")) {
         GTEST_SKIP() << "in the seconds that the broker gives itself for it this process had no processor";
     }
-    EXPECT_TRUE(broker_->wait_for_output("put off a checkpoint"));
+    EXPECT_TRUE(broker_->wait_for_output("could not write the checkpoint of the internal logs"));
     EXPECT_TRUE(client.metadata()) << "others are served on";
     disk_.free();
     EXPECT_TRUE(eventually([&] { return std::filesystem::exists(disk_.data() + "/partita-metadata/data.mdb"); }));

@@ -292,7 +292,8 @@ TEST_F(DurabilityLifecycle, DirectoriesThatOnlyLookLikePartitionsAreLeftAlone) {
     EXPECT_EQ(client_->create_topic("notes", 2).error, ErrorCode::none) << "the name is taken";
     for (const char* name : {"backup-20261121", "notes-7", "t-2147483647"}) {
         EXPECT_TRUE(fs::is_directory(data(name))) << name;
-        EXPECT_EQ(broker_->count_in_output(std::string("left alone directory=") + name + " "), 1u) << broker_->output();
+        EXPECT_EQ(broker_->count_in_output(std::string("belongs to no topic of the catalog directory=") + name + " "), 1u)
+            << broker_->output();
     }
 }
 

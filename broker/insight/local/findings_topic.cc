@@ -75,7 +75,8 @@ bool FindingsTopic::write_waiting(logs::Turn& turn, runtime::Catalog& catalog) {
         left_out = std::exchange(left_out_, 0);
     }
     if (left_out > 0) {
-        log::warning("expansion", "events were left out of the events topic", {{"topic", kName}, {"events", left_out}});
+        log::warning("expansion", "dropped events of findings instead of writing them to the topic",
+                     {{"topic", kName}, {"events", left_out}});
     }
     return lines.empty() || write(turn, catalog, lines);
 }

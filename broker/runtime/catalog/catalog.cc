@@ -229,11 +229,11 @@ void Catalog::make_topic(logs::Turn& turn, std::string_view name) {
         return;
     }
     if (const auto left_out = unmade_topics_.admit("unmade topic", turn.now().monotonic)) {
-        log::warning("catalog", "cannot make a topic that a client asked for; the client is told that it is unknown",
+        log::warning("catalog", "could not auto-create a topic; the client gets UNKNOWN_TOPIC_OR_PARTITION",
                      {{"topic", name},
                       {"error", error_name(created->error.code)},
                       {"reason", created->error.message.value_or("")},
-                      {"left_out", *left_out}});
+                      {"lines_left_out", *left_out}});
     }
 }
 

@@ -118,7 +118,7 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
         const auto decision = decide(now, command);
         for (const catalog::AdoptTopicsResult::Topic& topic : decision.result.topics) {
             if (topic.error.failed()) {
-                log::warning("recovery", "a topic that was found is not adopted",
+                log::warning("recovery", "did not adopt a topic found in the data directory",
                              {{"topic", topic.name}, {"reason", topic.error.message.value_or("")}});
             }
             for (const std::string& name : topic.left_out_configs) {
@@ -209,7 +209,7 @@ std::expected<void, StartError> Catalog::load_topics(const Place& place, Now now
     }
     for (const LogDirectory::Unclaimed& unclaimed : place.logs.unclaimed()) {
         if (unclaimed.topic != catalog::kClusterMetadataTopicName) {
-            log::warning("recovery", "a directory belongs to no topic of the catalog and is left alone",
+            log::warning("recovery", "left alone a directory that belongs to no topic of the catalog",
                          {{"directory", unclaimed.topic + "-" + std::to_string(unclaimed.partition.value)},
                           {"if_it_holds_records", "start once with --override partita.adopt.directories=true"}});
         }

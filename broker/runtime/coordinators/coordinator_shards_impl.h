@@ -361,7 +361,7 @@ bool CoordinatorShards<Core>::persist(Shard& shard, logs::Turn* turn, Now now) {
     memory.builder.reset(options);
     for (const typename Core::Record& record : shard.effects.records) {
         if (const auto added = Core::encode(record, now.wall, memory.scratch, memory.builder); !added) {
-            log::error("coordinators", "a record is too large for the log",
+            log::error("coordinators", "refused a change: its record is too large for the log",
                        {{"log", shard.partition->log->directory_name()}, {"reason", to_string(added.error().failure)}});
             return false;
         }

@@ -77,7 +77,8 @@ void Fences::on_topics_changed(const logs::TopicsChange& change) {
 bool Fences::store(const catalog::Topic& topic, std::string_view encoded_fence, bool durable) {
     const auto stored = files_.store(topic.id, encoded_fence, durable);
     if (!stored) {
-        log::warning("expansion", "cannot store a fence", {{"topic", topic.name}, {"reason", stored.error().message}});
+        log::warning("expansion", "could not store a fence; after a restart, groups may wait for the whole parent partition",
+                     {{"topic", topic.name}, {"reason", stored.error().message}});
     }
     return stored.has_value();
 }
@@ -89,7 +90,8 @@ void Fences::note_upkeep(int change, std::uint64_t new_timeouts) {
 
 void Fences::remove_stored(const TopicId& id) {
     if (const auto removed = files_.remove(id); !removed) {
-        log::warning("expansion", "cannot remove a stored fence", {{"reason", removed.error().message}});
+        log::warning("expansion", "could not remove a stored fence",
+                     {{"topic_id", id.to_string()}, {"reason", removed.error().message}});
     }
 }
 

@@ -72,10 +72,10 @@ void Expansions::remove_orphaned_seeds(Now now) {
         seeds.metadata = metadata;
         const auto removed = facts_.cluster.parts().groups.remove_seeds(nullptr, group_ids, seeds, now);
         if (!removed) {
-            log::error("expansion", "cannot remove the offsets of an expansion that did not happen", {{"topic", topic.name}});
+            log::error("expansion", "could not take back the seeds of an interrupted expansion", {{"topic", topic.name}});
         } else if (*removed > 0) {
-            log::info("expansion", "removed the offsets of an expansion that was interrupted",
-                      {{"topic", topic.name}, {"offsets", *removed}});
+            log::info("expansion", "took back the seeds of an interrupted expansion",
+                      {{"topic", topic.name}, {"seeds", *removed}});
         }
     });
 }
@@ -97,7 +97,7 @@ bool Expansions::sync_seeds(const GrowingTopic& topic) {
     if (synced.error().kind == StorageError::Kind::sync_failed) {
         fail_stop(synced.error());
     }
-    log::error("expansion", "cannot sync the offsets of an expansion",
+    log::error("expansion", "could not sync the seeds; the topic does not grow",
                {{"topic", topic.before->name}, {"reason", synced.error().message}});
     return false;
 }
@@ -107,7 +107,7 @@ void Expansions::take_back_seeds(const GrowingTopic& topic, Now now) {
     groups::SeedOffsets seeds = seeds_of(topic);
     seeds.metadata = metadata;
     if (!facts_.cluster.parts().groups.remove_seeds(nullptr, topic.seeded_groups(), seeds, now)) {
-        log::error("expansion", "cannot remove the offsets of a failed expansion; they stay until the next start after a crash",
+        log::error("expansion", "could not take back the seeds of a failed expansion; the next start after a crash removes them",
                    {{"topic", topic.before->name}});
     }
 }

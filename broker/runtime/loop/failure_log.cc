@@ -5,20 +5,20 @@ namespace partita::runtime {
 void FailureLog::append_failed(std::string_view reason) {
     if (const auto left_out = limiter_.admit("append failed", clock_.now().monotonic)) {
         log::error("storage", "an append failed; the producer gets KAFKA_STORAGE_ERROR and may retry",
-                   {{"reason", reason}, {"left_out", *left_out}});
+                   {{"reason", reason}, {"lines_left_out", *left_out}});
     }
 }
 
 void FailureLog::coordinator_append_failed(std::string_view log_name, std::string_view reason) {
     if (const auto left_out = limiter_.admit("coordinator append failed", clock_.now().monotonic)) {
         log::error("coordinators", "cannot write records; the coordinator restarts from its log",
-                   {{"log", log_name}, {"reason", reason}, {"left_out", *left_out}});
+                   {{"log", log_name}, {"reason", reason}, {"lines_left_out", *left_out}});
     }
 }
 
 void FailureLog::accept_failed(std::string_view reason) {
     if (const auto left_out = limiter_.admit("accept failed", clock_.now().monotonic)) {
-        log::warning("net", "cannot accept connections for a moment", {{"reason", reason}, {"left_out", *left_out}});
+        log::warning("net", "cannot accept connections for a moment", {{"reason", reason}, {"lines_left_out", *left_out}});
     }
 }
 
@@ -26,13 +26,13 @@ void FailureLog::connection_closed(std::string_view client, std::string_view lis
     const std::string_view kind = reason.substr(0, reason.find_first_of("0123456789"));
     if (const auto left_out = limiter_.admit(kind, clock_.now().monotonic)) {
         log::warning("net", "connection closed",
-                     {{"client", client}, {"listener", listener}, {"reason", reason}, {"left_out", *left_out}});
+                     {{"client", client}, {"listener", listener}, {"reason", reason}, {"lines_left_out", *left_out}});
     }
 }
 
 void FailureLog::wrong_http_token(std::string_view address) {
     if (const auto left_out = limiter_.admit("wrong HTTP token", clock_.now().monotonic)) {
-        log::warning("http", "a client sent a wrong token", {{"client", address}, {"left_out", *left_out}});
+        log::warning("http", "a client sent a wrong token", {{"client", address}, {"lines_left_out", *left_out}});
     }
 }
 

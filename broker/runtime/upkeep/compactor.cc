@@ -123,7 +123,7 @@ void Compactor::clean(const Candidate& candidate, Now now) {
                 return;
         }
     }
-    log::info("compaction", "a log was compacted",
+    log::info("compaction", "compacted a log",
               {{"partition", partition_log.directory_name()},
                {"from", cleaned->first_dirty.value},
                {"until", cleaned->clean_until.value},

@@ -33,7 +33,7 @@ void StoreFolds::purge(Instant now) {
         if (purged.error().kind == StorageError::Kind::sync_failed) {
             fail_stop(purged.error());
         }
-        log::warning("storage", "could not free the space of deleted topics yet", {{"reason", purged.error().message}});
+        log::warning("storage", "could not free the space of deleted topics; trying again", {{"reason", purged.error().message}});
     }
 }
 
@@ -44,7 +44,8 @@ void StoreFolds::fold(Instant now) {
         if (folded.error().kind == StorageError::Kind::sync_failed) {
             fail_stop(folded.error());
         }
-        log::warning("storage", "put off a checkpoint", {{"reason", folded.error().message}});
+        log::warning("storage", "could not write the checkpoint of the internal logs; trying again",
+                     {{"reason", folded.error().message}});
     }
 }
 

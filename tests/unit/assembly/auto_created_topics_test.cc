@@ -60,7 +60,8 @@ TEST_F(AutoCreatedTopics, AreUnknownForGoodIfTheirNamesCollideAndTheLogSaysWhy) 
     EXPECT_EQ(ask_for("a_b"), ErrorCode::unknown_topic_or_partition);
     EXPECT_EQ(ask_for("a_b"), ErrorCode::unknown_topic_or_partition);
     EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-                AllOf(HasSubstr("cannot make a topic"), HasSubstr("topic=a_b"), HasSubstr("collides with existing topic: a.b")));
+                AllOf(HasSubstr("could not auto-create a topic"), HasSubstr("topic=a_b"),
+                      HasSubstr("collides with existing topic: a.b")));
     EXPECT_EQ(ask_for("a b"), ErrorCode::invalid_topic_exception);
 }
 

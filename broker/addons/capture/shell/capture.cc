@@ -319,7 +319,7 @@ void Capture::finish(State& state, Now now) {
     if (std::exchange(state.is_failing, false)) {
         log::info("capture", "capture recovered", {{"topic", state.topic}, {"file", sealed.progress.path}});
     }
-    log::debug("capture", "a file was written",
+    log::debug("capture", "wrote a file",
                {{"file", sealed.progress.path}, {"records", sealed.records}, {"next_offset", sealed.progress.next.value}});
     add(counters_.messages, sealed.records);
     add(counters_.bytes, sealed.bytes);
@@ -331,7 +331,7 @@ void Capture::finish(State& state, Now now) {
 
 void Capture::tell_losses(const State& state, const WrittenWindow& written) {
     for (const auto& [first, behind] : written.lost) {
-        log::warning("capture", "records were removed before they were captured",
+        log::warning("capture", "retention or DeleteRecords removed records before capture wrote them",
                      {{"topic", state.topic}, {"partition", state.id}, {"from", first.value}, {"until", behind.value}});
         add(counters_.lost_messages, static_cast<std::uint64_t>(behind - first));
     }
