@@ -128,7 +128,7 @@ int run_manual(const CommandLine& line) {
     }
     const Command* command = name == program().name ? &program() : find_command(program(), name);
     if (command == nullptr) {
-        return refuse("there is no command " + name + "; `partita --help` lists them");
+        return refuse("unknown command " + name + "; `partita --help` lists them");
     }
     std::fputs(manual_page(*command, PARTITA_VERSION).c_str(), stdout);
     return std::fflush(stdout) == 0 ? kExitDone : kExitBroken;

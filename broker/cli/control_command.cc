@@ -30,10 +30,10 @@ constexpr tools::Option kControlOptions[] = {kHttp, kHttpTokenFile, kHttpCa, kHe
 constexpr tools::Option kVisibilityOptions[] = {
     {.name = "producers",
      .argument = "time",
-     .help = "hide new partitions from producers: milliseconds, until-released or released"},
+     .help = "hide new partitions from producers for this many milliseconds or until-released; released shows them"},
     {.name = "consumers",
      .argument = "time",
-     .help = "hide new partitions from consumers: milliseconds, until-released or released"},
+     .help = "hide new partitions from consumers for this many milliseconds or until-released; released shows them"},
     kHttp,
     kHttpTokenFile,
     kHttpCa,
@@ -74,12 +74,12 @@ constexpr Command kControlActions[] = {
      .positionals = kTopicOnly,
      .run = [](const CommandLine& line) { return ask(line, HttpMethod::post, "nudge"); }},
     {.name = "visibility",
-     .summary = "hide new partitions from clients of a role, or show them",
+     .summary = "hide new partitions from producers or consumers, or show them again",
      .options = kVisibilityOptions,
      .positionals = kTopicOnly,
      .run = run_visibility},
     {.name = "unseed",
-     .summary = "take back seeded offsets of an expansion that no commit replaced",
+     .summary = "take back an expansion's seeded offsets, except those that a commit replaced",
      .options = kUnseedOptions,
      .positionals = kTopicOnly,
      .run =
@@ -92,7 +92,7 @@ constexpr tools::Option kControlHelp[] = {kHelp};
 }  // namespace
 
 constinit const Command kControlCommand{.name = "control",
-                                        .summary = "show and change the protection of a topic's growth, and test controls",
+                                        .summary = "show a topic's protection, take back seeds, and run test controls",
                                         .options = kControlHelp,
                                         .subcommands = kControlActions};
 

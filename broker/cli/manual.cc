@@ -140,8 +140,8 @@ std::string manual_page(const Command& command, const std::string& version) {
     }
     page += ".SH DESCRIPTION\n" + escaped(command.purpose.empty() ? command.summary : command.purpose) + "\n";
     if (!kafka_name.empty()) {
-        page += ".PP\nOptions, output and exit codes are those of Apache Kafka's\n.BR " + escaped(kafka_name) +
-                " .\nThe command also runs under that name, with or without \\fB.sh\\fR.\n";
+        page += ".PP\nThe command supports the options, output and exit codes of Apache Kafka's\n.BR " + escaped(kafka_name) +
+                " .\nFurther options are Partita's own. The command also runs under that name, with or without \\fB.sh\\fR.\n";
     }
     if (!command.words.empty()) {
         page += ".PP\nWORD is one of: \\fB" + escaped(tools::joined(words_of(command.words), ", ")) + "\\fR.\n";

@@ -149,7 +149,7 @@ constexpr tools::Option kPartitionerOptions[] = {
      .alias = "n",
      .check = {is_between<1, std::numeric_limits<std::int32_t>::max()>, "a whole number from 1 to 2147483647"}},
     {.name = "hex", .argument = "", .help = "read keys as bytes, two hexadecimal digits each"},
-    {.name = "list", .argument = "", .help = "name families and clients"},
+    {.name = "list", .argument = "", .help = "list families and clients"},
     kHelp,
 };
 

@@ -287,7 +287,7 @@ int run_plan_command(const CommandLine& line) {
 
 constinit const Command kPlanCommand{
     .name = "plan",
-    .summary = "predict the effects of adding partitions to a topic (exit code 0 safe, 3 findings)",
+    .summary = "predict the effects of adding partitions to a topic (exit code 0 safe, 3 at risk or no verdict)",
     .options = kPlanOptions,
     .positionals = kPlanPositionals,
     .run = run_plan_command};

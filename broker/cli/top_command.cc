@@ -227,7 +227,7 @@ constexpr tools::Option kTopOptions[] = {
      .default_value = "2",
      .check = {[](std::string_view text) { return seconds_of(text).has_value(); }, "a number of seconds from 0.1 to 3600"}},
     {.name = "once", .argument = "", .help = "print one snapshot after one interval (rates need two samples)"},
-    {.name = "json", .argument = "", .help = "print one JSON object in a line at each refresh"},
+    {.name = "json", .argument = "", .help = "print a line of JSON at each refresh"},
     kHelp,
 };
 

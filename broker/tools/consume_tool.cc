@@ -29,7 +29,7 @@ constexpr Option kFirstOptions[] = {
     kHelp,
     kVersion,
     {"topic", "topic", "name the topic", {}, "t"},
-    {"include", "regex", "read topics whose whole names match; only groups read topics created later"},
+    {"include", "regex", "read topics whose whole names match; with --group, also topics created later"},
     {"partition", "partition", "read only this partition, from its end unless --offset says otherwise", {}, "p"},
     {"offset", "offset", "with --partition: begin at an offset, earliest or latest", "latest"},
     {"from-beginning", "", "begin with the first record"},
@@ -71,7 +71,7 @@ constexpr Option kFirstOptions[] = {
     {"hex", "", "with --format: show keys and values in hexadecimal"},
 };
 constexpr Option kLastOptions[] = {
-    {"tail", "count", "begin with the last records of each partition"},
+    {"tail", "count", "begin with the last COUNT records of each partition"},
     {"from-time", "time", "begin at a time: milliseconds since 1970, 2026-11-21T10:00:00.000, or a duration ago: PT15M"},
     {"exit", "", "end at the offsets where the partitions end now", {}, "e"},
 };
@@ -178,7 +178,7 @@ Outcome<std::unique_ptr<RecordWriter>> make_default_writer(const Properties& pro
     std::vector<std::string> unknown;
     auto writer = default_writer(properties, unknown);
     if (!unknown.empty() && !surroundings.is_kafkas_name) {
-        return refused(unknown.front() + " is no deserializer of Kafka, which has " + std::string(kDeserializerNames));
+        return refused("unknown deserializer " + unknown.front() + "; Kafka has " + std::string(kDeserializerNames));
     }
     for (const std::string& name : unknown) {
         surroundings.log("ERROR", "Unable to instantiate a deserializer from " + name,

@@ -26,7 +26,7 @@ constexpr Option kElectionOptions[] = {
            "preferred unclean"),
     {"topic", "topic", "name the topic, with --partition"},
     {"partition", "number", "name the partition"},
-    {"all-topic-partitions", "", "take all partitions that need it"},
+    {"all-topic-partitions", "", "elect in all partitions that need an election"},
     {"path-to-json-file", "file", R"(read the partitions from a file: {"partitions": [{"topic": "t", "partition": 1}]})"},
 };
 

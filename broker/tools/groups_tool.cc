@@ -42,16 +42,21 @@ constexpr Option kGroupsOptions[] = {
                 "move to the offsets in the lines of a file: topic,partition,offset or group,topic,partition,offset"}),
     repeatable(
         {"to-datetime", "datetime", "move to the first record since a time: 2026-11-21T10:00:00.000, UTC unless a zone follows"}),
-    {"by-duration", "duration", "move to the first record of the last: PnDTnHnMnS"},
+    {"by-duration", "duration", "move to the first record within this last period: PnDTnHnMnS"},
     {"to-earliest", "", "move to the beginning"},
     {"to-latest", "", "move to the end"},
-    {"to-current", "", "keep committed offsets; without one move to the end"},
+    {"to-current", "", "keep the committed offset; without one, move to the end"},
     {"shift-by", "offsets", "move forward by this number of records; negative for back"},
     {"members", "", "with --describe: show the members"},
     {"verbose", "", "with --describe: show more columns"},
     {"offsets", "", "with --describe: show committed offsets (default)"},
-    {"state", "states", "with --describe: show the state; with --list: show states, or only groups in some", {}, {}, true},
-    {"type", "types", "with --list: show types, or only groups of some", {}, {}, true},
+    {"state",
+     "states",
+     "with --describe: show the state; with --list: show states, or only groups in the given states",
+     {},
+     {},
+     true},
+    {"type", "types", "with --list: show types, or only groups of the given types", {}, {}, true},
 };
 
 constexpr std::string_view kGroupScopes = "[group], [all-groups]";

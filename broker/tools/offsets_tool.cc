@@ -25,7 +25,7 @@ constexpr Option kOffsetsOptions[] = {
     kHelp,
     kVersion,
     {"topic-partitions", "topic1:1,topic2:0-3,topic3,topic4:5-,topic5:-3",
-     "take topics by expressions, each with one partition or a range of partitions without its end"},
+     "take topics by expressions, each with one partition or a range that excludes its end"},
     {"topic", "topic", "take topics by an expression (default: all)"},
     {"partitions", "partition ids", "take only these partitions, separated by commas"},
     {"time", "time",
@@ -204,7 +204,7 @@ Outcome<int> run_offsets(const Options& options, const Surroundings& surrounding
 
 const Tool kOffsetsTool{.name = "offsets",
                         .kafka_name = "kafka-get-offsets",
-                        .summary = "show where partitions begin and end, and where a time is in them",
+                        .summary = "show the first and last offsets of partitions, or the offset at a time",
                         .purpose = "An interactive shell for getting topic-partition offsets.",
                         .options = kOffsetsOptions,
                         .rules = kOffsetsRules,

@@ -43,9 +43,9 @@ constexpr Option kPerfConsumeOptions[] = {
     {"timeout", "ms", "end if no record comes for this long, in ms; default: 10000", {}, {}, true, true},
     {"fetch-size", "bytes", "fetch at most this much of a partition at once, in bytes", "1048576"},
     {"socket-buffer-size", "bytes", "ignored: the kernel's default applies", "2097152"},
-    {"show-detailed-stats", "", "print a line in each interval"},
-    {"reporting-interval", "ms", "length of an interval, in ms", "5000"},
-    {"date-format", "pattern", "format times so (Java's SimpleDateFormat)", "yyyy-MM-dd HH:mm:ss:SSS"},
+    {"show-detailed-stats", "", "print a line at the end of each interval"},
+    {"reporting-interval", "ms", "print in intervals of this length, in ms", "5000"},
+    {"date-format", "pattern", "format times by this pattern of Java's SimpleDateFormat", "yyyy-MM-dd HH:mm:ss:SSS"},
     {"hide-header", "", "print no header"},
     {"print-metrics", "", "print some of the consumer's metrics at the end"},
 };

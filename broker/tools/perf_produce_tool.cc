@@ -29,7 +29,7 @@ constexpr Option kPerfProduceOptions[] = {
     {"record-size", "bytes", "write records of this size, in bytes", {}, {}, false, true},
     {"payload-file", "file", "write values from this file, chosen at random"},
     {"payload-monotonic", "", "write the numbers from 0 on"},
-    {"payload-delimiter", "text", "with --payload-file: what separates values; default: the end of a line"},
+    {"payload-delimiter", "text", "with --payload-file: split values at this text; default: the end of a line"},
     {"throughput", "rate", "write about this many records per second; -1: as many as possible", {}, {}, false, true},
     repeatable({"command-property", "key=value ...", "set these properties of the producer"}),
     repeatable({"producer-props", "key=value ...", "old name of --command-property"}),
@@ -38,7 +38,7 @@ constexpr Option kPerfProduceOptions[] = {
     {"print-metrics", "", "print some of the producer's metrics at the end"},
     {"transactional-id", "id", "write in transactions, with this id"},
     {"transaction-duration-ms", "ms", "write in transactions of this length, in ms; default: 3000", {}, {}, false, true},
-    {"warmup-records", "count", "show the records behind this many by themselves, too", "0", {}, false, true},
+    {"warmup-records", "count", "also report separately on the records after this many", "0", {}, false, true},
     {"reporting-interval", "ms", "print a line in each interval of this length, in ms", "5000", {}, false, true},
 };
 

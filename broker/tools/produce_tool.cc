@@ -32,7 +32,7 @@ constexpr Option kOwnOptions[] = {
         {"compression-codec", "codec", "compress with none, gzip, snappy, lz4 or zstd; gzip if no value follows", {}, {}, true},
         "none gzip snappy lz4 zstd"),
     {"batch-size", "bytes", "send a batch of a partition when it reaches this size, in bytes", "16384"},
-    {"max-partition-memory-bytes", "bytes", "old name of --batch-size; counts if both are given, in bytes"},
+    {"max-partition-memory-bytes", "bytes", "old name of --batch-size, in bytes; wins if both are given"},
     {"timeout", "milliseconds", "let a record wait this long for others of its batch, in milliseconds", "1000"},
     one_of({"request-required-acks", "acks", "wait for acknowledgements: all (-1), 1 or 0", "-1"}, "all -1 0 1"),
     {"request-timeout-ms", "milliseconds", "wait this long for an acknowledgement, in milliseconds", "1500"},

@@ -36,7 +36,7 @@ constexpr Option kOptions[] = {
     {"delete", "", "delete topics"},
     {"alter", "", "add partitions to topics; kafka-configs changes their configs"},
     {"describe", "", "show topics with their partitions"},
-    {"topic", "topic", "name the topic; except with --create also a regular expression"},
+    {"topic", "topic", "name the topic; a regular expression is allowed except with --create"},
     {"topic-id", "topic-id", "describe the topic of this id"},
     repeatable({"config", "name=value", "with --create: set this config of the topic; repeatable"}),
     repeatable({"delete-config", "name", "ignored since Kafka 4.0"}),

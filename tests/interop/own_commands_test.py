@@ -273,7 +273,7 @@ class Completions(OwnCommands):
 
     def test_lists_say_of_each_tool_what_it_does(self):
         for listed in (self.partita("--help").succeeded().out, self.partita("complete", "zsh", "--", "partita", "").succeeded().out):
-            self.assertRegex(listed, r"(?m)^ *offsets\s+show where partitions begin and end, and where a time is in them$")
+            self.assertRegex(listed, r"(?m)^ *offsets\s+show the first and last offsets of partitions, or the offset at a time$")
             self.assertNotIn("This tool", listed)
         self.assertIn("partita-offsets \\- show where partitions begin and end", self.partita("manual", "offsets").succeeded().out)
         # By itself it introduces itself as Kafka's does.
