@@ -89,7 +89,7 @@ StorageResult<void> IndexFile::read(std::size_t index, MutableBytes destination)
     PARTITA_TRY_ASSIGN(auto opened, file(false));
     PARTITA_TRY_ASSIGN(const auto count, opened->read_at(index * entry_bytes_, destination.first(entry_bytes_)));
     if (count != entry_bytes_) {
-        return std::unexpected(corrupt_error(path_, "ends before its last entry"));
+        return std::unexpected(corrupt_error(path_, "the file is shorter than its entries"));
     }
     return {};
 }
@@ -120,7 +120,7 @@ StorageResult<void> IndexFile::read_into(std::size_t first, MutableBytes bytes) 
     PARTITA_TRY_ASSIGN(auto opened, file(false));
     PARTITA_TRY_ASSIGN(const auto count, opened->read_at(first * entry_bytes_, bytes.first(from_file * entry_bytes_)));
     if (count != from_file * entry_bytes_) {
-        return std::unexpected(corrupt_error(path_, "ends before its last entry"));
+        return std::unexpected(corrupt_error(path_, "the file is shorter than its entries"));
     }
     return {};
 }

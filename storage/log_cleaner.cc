@@ -251,7 +251,8 @@ StorageResult<std::optional<BatchScan::Step>> LogCleaning::next_batch(BatchScan&
     }
     const BatchHeader& header = step.batch.header;
     if (header.base_offset < behind || header.next_offset() > source.summary.end_offset) {
-        return std::unexpected(damaged(*source.segment, step.position, "its offset belongs to another position"));
+        return std::unexpected(
+            damaged(*source.segment, step.position, "its offsets are out of order, or beyond the end of the segment"));
     }
     behind = header.next_offset();
     return step;

@@ -29,7 +29,8 @@ StorageResult<std::optional<PlacedBatch>> HeaderWalk::next() {
             corrupt_error("batch at position " + std::to_string(position_), std::string(batch_error_text(header.error()))));
     }
     if (header->size_bytes() > end_ - position_) {
-        return std::unexpected(corrupt_error("batch at position " + std::to_string(position_), "reaches beyond the end"));
+        return std::unexpected(
+            corrupt_error("batch at position " + std::to_string(position_), "reaches beyond the end of the file"));
     }
     const PlacedBatch placed{*header, position_};
     head_ = Bytes(window_.data() + skip, std::min(kBatchHeaderBytes, window_size_ - skip));

@@ -180,7 +180,7 @@ std::expected<Message, CatalogReplayError> decode_value(Bytes value, std::string
                                        " at byte " + std::to_string(consumed.error().position)));
     }
     if (*consumed != body.size()) {
-        return std::unexpected(corrupt("a " + name + " record is longer than its content"));
+        return std::unexpected(corrupt("a " + name + " record has bytes after its last field"));
     }
     return message;
 }
@@ -472,7 +472,8 @@ std::expected<Topic, CatalogReplayError> decode_topic(const TopicKey& key, Bytes
     topic.id = key.id;
     topic.partition_count = record.partition_count;
     if (!has_partitions(topic)) {
-        return std::unexpected(corrupt("topic " + topic.name + " has " + std::to_string(topic.partition_count) + " partitions"));
+        return std::unexpected(
+            corrupt("topic " + topic.name + " has an invalid partition count: " + std::to_string(topic.partition_count)));
     }
     topic.replication_factor = record.replication_factor;
     topic.internal = is_internal_topic(record.name);
@@ -556,8 +557,12 @@ std::expected<access::DelegationToken, CatalogReplayError> decode_delegation_tok
 std::expected<CatalogState, CatalogReplayError> decode_state(Bytes value) {
     Arena arena;
     PARTITA_TRY_ASSIGN(const auto record, decode_value<CatalogStateRecord>(value, "state", arena));
-    if (record.sequence < 0 || record.next_producer_id < 0) {
-        return std::unexpected(corrupt("a state record has a negative number"));
+    if (record.sequence < 0) {
+        return std::unexpected(corrupt("a state record has a negative sequence: " + std::to_string(record.sequence)));
+    }
+    if (record.next_producer_id < 0) {
+        return std::unexpected(
+            corrupt("a state record has a negative next producer id: " + std::to_string(record.next_producer_id)));
     }
     return CatalogState{record.sequence, ProducerId{record.next_producer_id}};
 }

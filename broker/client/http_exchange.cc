@@ -216,10 +216,10 @@ std::expected<void, HttpTrouble> HttpExchange::read_body(const Taker& take) {
 std::expected<HttpUrl, std::string> parse_http_url(std::string_view url, std::optional<std::uint16_t> usual_port) {
     HttpUrl result{.has_tls = url.starts_with(kSecuredScheme)};
     if (!result.has_tls && !url.starts_with(kPlainScheme)) {
-        return std::unexpected("it begins with neither http:// nor https://");
+        return std::unexpected("a URL must begin with http:// or https://");
     }
     if (!is_plain(url)) {
-        return std::unexpected("it has characters that a URL cannot have");
+        return std::unexpected("the URL has characters that a URL cannot have");
     }
     std::string_view rest = url.substr(result.has_tls ? kSecuredScheme.size() : kPlainScheme.size());
     rest = rest.substr(0, rest.find('#'));
@@ -230,13 +230,13 @@ std::expected<HttpUrl, std::string> parse_http_url(std::string_view url, std::op
         result.target.insert(0, "/");
     }
     if (authority.contains('@')) {
-        return std::unexpected("names and passwords are not allowed in it");
+        return std::unexpected("a URL must not have a name or a password");
     }
     std::string_view port;
     if (authority.starts_with('[')) {
         const std::size_t close = authority.find(']');
         if (close == authority.npos) {
-            return std::unexpected("an address in brackets does not end");
+            return std::unexpected("the closing bracket of the address is missing");
         }
         result.endpoint.host = authority.substr(1, close - 1);
         port = authority.substr(close + 1);

@@ -112,7 +112,7 @@ class Providers {
     [[nodiscard]] std::expected<std::string, std::string> value(const Variable& variable) const {
         const auto found = providers_.find(variable.provider);
         if (found == providers_.end()) {
-            return std::unexpected("config.providers has no provider of the name '" + variable.provider + "'");
+            return std::unexpected("config.providers names no provider '" + variable.provider + "'");
         }
         switch (found->second.kind) {
             case ProviderKind::environment:

@@ -181,7 +181,7 @@ std::expected<PrivateKey, std::string> parse_protected_key(Bytes der, const std:
     std::array<char, 64> name{};
     OBJ_obj2txt(name.data(), name.size(), algorithm->algorithm, 1);
     if (kProtector != name.data()) {
-        return std::unexpected("is encrypted with an algorithm that is not of JKS: " + std::string(name.data()));
+        return std::unexpected("uses an encryption algorithm that JKS does not have: " + std::string(name.data()));
     }
     return reveal_key(
         std::as_bytes(std::span(ASN1_STRING_get0_data(hidden), static_cast<std::size_t>(ASN1_STRING_length(hidden)))), password);

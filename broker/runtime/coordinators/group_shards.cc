@@ -283,7 +283,7 @@ bool GroupShards::seed_offsets(logs::Turn* turn, std::span<const std::string> gr
 
 StorageResult<void> GroupShards::sync(std::span<const std::string> group_ids) {
     if (!is_attached()) {
-        return std::unexpected(StorageError{StorageError::Kind::closed, 0, "groups have no logs"});
+        return std::unexpected(StorageError{StorageError::Kind::closed, 0, "the logs of the groups are not open"});
     }
     std::set<std::size_t> places;
     for (const std::string& group_id : group_ids) {

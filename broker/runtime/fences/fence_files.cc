@@ -20,11 +20,11 @@ void warn(std::string_view name, std::string_view reason) {
 
 std::expected<insight::Fence, std::string> decode(std::string_view content, TimestampMs now) {
     if (content.size() < kChecksumBytes) {
-        return std::unexpected("its checksum is wrong");
+        return std::unexpected("the file is too short for a checksum");
     }
     const std::string_view fence = content.substr(kChecksumBytes);
     if (load_big_endian<std::uint32_t>(as_bytes(content).data()) != crc32c(as_bytes(fence))) {
-        return std::unexpected("its checksum is wrong");
+        return std::unexpected("the checksum of the file is wrong");
     }
     return insight::Fence::decode(fence, now);
 }

@@ -96,8 +96,8 @@ Verdict check(const ConfigMap& effective) {
     if (const std::string directory = text_of("partita.capture.directory"); !directory.empty()) {
         for (const std::string& logs : log_directories(effective)) {
             if (is_within(directory, logs)) {
-                return refuse("partita.capture.directory is " + directory + ", in " + logs +
-                              ", the data directory: a deleted topic could take captured files with it");
+                return refuse("partita.capture.directory " + directory + " is inside the data directory " + logs +
+                              "; choose another, because deleting a topic could delete captured files");
             }
         }
     }

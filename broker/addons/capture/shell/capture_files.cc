@@ -44,7 +44,8 @@ StorageResult<Progress> CaptureFiles::load(const std::string& id) {
     PARTITA_TRY_ASSIGN(const auto text, read_whole_file(file_system_, path, kProgressBytesMax));
     const auto progress = parse_progress(text);
     if (!progress) {
-        return std::unexpected(corrupt_error(path, "capture did not write it; without the file, capture begins again"));
+        return std::unexpected(
+            corrupt_error(path, "not a progress file of capture; delete it to start capture from the beginning"));
     }
     PARTITA_TRY(publish(id, *progress));
     return *progress;

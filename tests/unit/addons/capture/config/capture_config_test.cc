@@ -51,8 +51,8 @@ TEST(CaptureConfig, ANameWithoutAllTokensIsRefused) {
         "Invalid value {Namespace}/{EventHub} for configuration partita.capture.name.format: the token {PartitionId} is missing");
     for (const char* inside : {"/d", "/d/", "/d/captured", "/e/../d/x", "/d/./orders-0"}) {
         EXPECT_EQ(refusal_of_start({"log.dirs=/c,/d/", "partita.capture.directory=" + std::string(inside)}),
-                  "partita.capture.directory is " + std::string(inside) +
-                      ", in /d/, the data directory: a deleted topic could take captured files with it");
+                  "partita.capture.directory " + std::string(inside) +
+                      " is inside the data directory /d/; choose another, because deleting a topic could delete captured files");
     }
     EXPECT_NE(refusal_of_start({"log.dir=here", "partita.capture.directory=here/captured"}), "");
     for (const char* outside : {"/captured", "/", "/data", "/d/../captured", "/cc", "captured"}) {
