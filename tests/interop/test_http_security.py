@@ -170,7 +170,7 @@ def test_the_console_asks_for_the_token_once(with_token):
         assert started.run("document.querySelector('#login input').offsetWidth > 0.8 * document.querySelector('#login').offsetWidth")
         started.put("#login input", "wrong-token-wrong-token")
         started.click("#login button")
-        started.wait("document.querySelector('#login .problem').textContent.includes('not the broker')", "a wrong token is refused")
+        started.wait("document.querySelector('#login .problem').textContent.includes('wrong token')", "a wrong token is refused")
         started.put("#login input", TOKEN)
         started.loaded.clear()
         started.click("#login button")

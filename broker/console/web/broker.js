@@ -35,7 +35,7 @@ export async function broker(place, [tab = ""], visit) {
     show(body, tiles(rate("Requests", "requests", short, "/s"), rate("Records in", "records_in", short, "/s"), rate("In", "bytes_in", size, "/s"), rate("Out", "bytes_out", size, "/s")),
       tiles(tile("Topics", count(now.topics), plural(now.partitions, "partition")), tile("Groups", count(now.groups)), tile("Connections", count(now.connections)), tile("Memory", size(now.resident_bytes), "resident")),
       card("This broker", h("dl", { class: "pairs" }, [["Version", `Partita ${now.version}`], ["Node", now.broker.node_id], ["Clients connect to", now.broker.kafka], ["Cluster", now.broker.cluster_id], ["Data", now.broker.data_directory],
-        ["Since its start", `${plural(now.since_start.requests, "request")}, ${plural(now.since_start.records_in, "record")} in; refused: ${plural(refused, "partition")} of requests, ${plural(now.since_start.connections_closed_for_bad_input, "connection")} for bad input`]]
+        ["Since its start", `${plural(now.since_start.requests, "request")}, ${plural(now.since_start.records_in, "record")} in; refused ${plural(refused, "partition")} in requests; closed ${plural(now.since_start.connections_closed_for_bad_input, "connection")} for bad input`]]
         .map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]))),
       card("Producers and consumers", clients.connections.length ? [table("Connections", [
         ["Client", (client) => h("span", { class: "name" }, client.client_id || "(no name)"), "wide"],

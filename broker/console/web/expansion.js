@@ -154,11 +154,11 @@ function planView(plan, retry, grow) {
   tiles(tile("Keys that move", plan.moved ? percent(plan.moved.key_share) : percent(plan.expected_key_share), plan.moved ? `${count(plan.moved.keys)} of ${count(plan.scanned ? plan.scanned.keys : 0)}` : "if evenly spread"),
     tile("Among old partitions", plan.moved ? count(plan.moved.keys_among_old) : "–", "keys: harm without gain"),
     tile("Records that move", plan.moved ? short(plan.moved.records) : "–", plan.moved ? size(plan.moved.bytes) : ""),
-    tile("Producers place by", plan.partitioner.name, plan.partitioner.keys ? `${count(plan.partitioner.agreeing_keys)} of ${count(plan.partitioner.keys)} keys agree` : "")),
+    tile("Partitioner of the producers", plan.partitioner.name, plan.partitioner.keys ? `${count(plan.partitioner.agreeing_keys)} of ${count(plan.partitioner.keys)} keys agree` : "")),
   card("Where the keys go", shares(plan), plan.to <= kDrawnMax ? picture(plan) : note(`${plan.to} partitions are too many to draw one by one.`)),
   card("Before you expand", plan.findings.length ? plan.findings.map((one) => finding(one)) : note("Nothing."), plan.unknown.length ? note(`Unknown: ${plan.unknown.join("; ")}`) : null),
   plan.groups.length ? card("Readers", table("Groups", [["Group", (group) => h("a", { href: page("groups", group.group), class: "name" }, group.group), "wide"], ["State", (group) => group.state || "–"],
-    ["Members", (group) => count(group.members), "number"], ["Behind", (group) => count(group.lag), "number"], ["Behind in keys that move", (group) => count(group.moved_backlog), "number"]], plan.groups)) : null];
+    ["Members", (group) => count(group.members), "number"], ["Behind", (group) => count(group.lag), "number"], ["Unread records of moving keys", (group) => count(group.moved_backlog), "number"]], plan.groups)) : null];
 }
 
 /** The preview of more partitions, and the history of earlier expansions. */
@@ -232,7 +232,7 @@ export function findings(place, parts, visit) {
   show(place, h("header", { class: "head" }, h("h1", {}, "Findings")), note("Problems of expanded topics that the broker can prove, live: dangers while they last, and harm until its records are gone."), body);
   const keys = new Map();
   const over = overFindings(undefined, () => draw());
-  // Nothing is at risk only if nothing was: what is over may have done harm, which somebody marked as seen.
+  // Say "Nothing is at risk" only if there never was a finding: one that is over may be harm that a person marked as seen.
   const nothing = () => (!over.list ? note("No finding is open.") : over.list.length ? empty("No finding is open", `${plural(over.list.length, "finding is", "findings are")} over; see below.`)
     : empty("Nothing is at risk", "Findings show here the moment the broker sees them: a producer that has not learned of new partitions, a group that skipped records, order that broke."));
   function draw() {

@@ -29,7 +29,7 @@ export function logIn() {
       return;
     }
     if (answer.status === 401) {
-      problem.textContent = "the token is not the broker's";
+      problem.textContent = "wrong token";
       input.select();
       return;
     }

@@ -36,9 +36,9 @@ export async function ownership(place, [name], visit) {
       return one === other ? `${members.get(from)?.instance_id || from} → ${members.get(to)?.instance_id || to}` : `${one} → ${other}`;
     };
     const counts = known.takeover_counts;
-    show(body, tiles(tile("Partitions", count(known.total), known.partitions_left_out ? "more partitions are not followed" : ""), tile("Rebalanced", count(counts.normal), "takeovers: a fair share"),
+    show(body, tiles(tile("Partitions", count(known.total), known.partitions_left_out ? "more partitions are not followed" : ""), tile("Rebalanced", count(counts.normal), "takeovers by rebalancing"),
       tile("Left", count(counts.left), "takeovers"), tile("Restarted", count(counts.restarted), "takeovers: static members"), tile("Lost", count(known.takeover_kinds.lost), "takeovers: the owner was dropped"),
-      tile("Stolen", count(known.takeover_kinds.stolen), "takeovers: the owner was alive"), tile("Flapping", count(known.takeover_kinds.flapping), "takeovers to and fro")),
+      tile("Stolen", count(known.takeover_kinds.stolen), "takeovers: the owner was alive"), tile("Flapping", count(known.takeover_kinds.flapping), "takeovers back to an earlier owner")),
     card("Owners", known.partitions.length ? [table("Partitions", [
       ["Topic", (one) => h("a", { href: page("topics", one.topic), class: "name" }, one.topic), "wide"],
       ["Partition", (one) => count(one.partition), "number"],
@@ -49,7 +49,7 @@ export async function ownership(place, [name], visit) {
       ["Why", (one) => (one.cause === null ? "–" : why(one))],
       ["Committed", (one) => checkpoint(one.checkpoint, who), "number"],
       ["Behind", (one) => (one.checkpoint?.lag ?? null) === null ? "–" : count(one.checkpoint.lag), "number"],
-    ], known.partitions), pager(state.skip, kPartitions, known.total, (to) => { state.skip = to; draw(); })] : note(state.search ? "No topic whose name contains this has an owner." : "No partition has had an owner since the broker knows the group.")),
+    ], known.partitions), pager(state.skip, kPartitions, known.total, (to) => { state.skip = to; draw(); })] : note(state.search ? "No topic whose name contains this has an owner." : "The broker has seen no owner yet.")),
     card("Takeovers", known.takeovers.length ? h("ol", { class: "timeline" }, known.takeovers.slice(0, kTakeoversShown).map((one) => h("li", {}, h("time", {}, clock(one.time_ms)), why(one),
       h("span", { class: "name" }, `${one.topic} ${one.partition}`), ` ${fromTo(one.from, one.to)}`,
       one.unowned_ms ? h("small", {}, `without an owner for ${duration(one.unowned_ms)}`) : null))) : note("No partition changed its owner.")));
@@ -61,7 +61,7 @@ export async function ownership(place, [name], visit) {
 /** One rebalance in a sentence or two. */
 function story(one) {
   const lines = [];
-  if (one.ended_ms === null) lines.push("The rebalance goes on. ");
+  if (one.ended_ms === null) lines.push("The rebalance is in progress. ");
   lines.push(one.stands_still ? `All members stopped for ${duration(one.duration_ms)}. ` : `The rebalance took ${duration(one.duration_ms)}; only partitions that moved stopped. `);
   if (one.joined_ms !== null && one.protocol === "classic") {
     lines.push(`${duration(one.joined_ms - one.began_ms)} passed until all members had joined`, one.slowest_member_id ? [", the last one ", h("code", {}, one.slowest_member_id)] : null,
@@ -83,11 +83,11 @@ export async function rebalances(place, [name], visit) {
     const still = known.rebalances.filter((one) => one.stands_still).reduce((sum, one) => sum + one.duration_ms, 0);
     const longest = Math.max(0, ...known.rebalances.map((one) => one.duration_ms));
     if (!known.rebalances.length) {
-      show(body, empty("No rebalance since the broker knows the group", "When members come and go, each rebalance shows here with its cause."));
+      show(body, empty("No rebalance yet", "When members come and go, each rebalance shows here with its cause."));
       return;
     }
     show(body, tiles(tile("Rebalances", count(known.total), known.total > known.rebalances.length ? `the last ${known.rebalances.length} are below` : "all are below"), tile("Stopped", duration(still), "in those below"), tile("The longest", duration(longest))),
-      card("The newest first", h("ol", { class: "timeline rebalances" }, known.rebalances.map((one) => h("li", {}, h("time", {}, date(one.began_ms)), chip(one.ended_ms === null ? "goes on" : duration(one.duration_ms), one.ended_ms === null ? "warn" : one.stands_still ? "" : "good"),
+      card("The newest first", h("ol", { class: "timeline rebalances" }, known.rebalances.map((one) => h("li", {}, h("time", {}, date(one.began_ms)), chip(one.ended_ms === null ? "in progress" : duration(one.duration_ms), one.ended_ms === null ? "warn" : one.stands_still ? "" : "good"),
         h("strong", {}, `${one.protocol === "classic" ? "generation" : "epoch"} ${one.generation}`), h("small", {}, `${plural(one.members, "member")}${one.assignor ? `, ${one.assignor}` : ""}`),
         h("ul", {}, one.events.map((event) => h("li", {}, event.client_id ? h("span", { class: "name", title: event.member_id }, event.client_id) : null, ` ${kCauses[event.cause]}${event.times > 1 ? ` (${event.times} times)` : ""}`)),
           one.events_left_out ? h("li", {}, `and ${plural(one.events_left_out, "more event")}`) : null), story(one))))));

@@ -30,7 +30,7 @@ export async function requests(body, visit) {
     ], quotas.quotas) : note("No quota is set."),
     quotas.throttled.length ? table("Clients that had to wait", [
       ["Client", (one) => [h("span", { class: "name" }, one.client_id || "(no name)"), h("small", {}, `${one.principal}, ${one.address}`)], "wide"],
-      ["Had to wait", (one) => plural(one.times, "time"), "number"], ["In all", (one) => duration(one.total_ms), "number"], ["Last for", (one) => duration(one.last_ms), "number"], ["Ago", (one) => ago(one.time_ms), "number"],
+      ["Had to wait", (one) => plural(one.times, "time"), "number"], ["Total wait", (one) => duration(one.total_ms), "number"], ["Last wait", (one) => duration(one.last_ms), "number"], ["Ago", (one) => ago(one.time_ms), "number"],
     ], quotas.throttled) : note("No client had to wait because of a quota.")));
   }
   visit.every(2000, draw);

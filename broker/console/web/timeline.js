@@ -52,7 +52,7 @@ export function lanes(log, protection, events, open) {
     }
   }
   if (protection.fence && protection.fence.window !== "none") {
-    all.push({ label: "fence", about: `${plural(protection.fence.held_fetches, "fetch", "fetches")} wait, ${plural(protection.fence.unproven_producers, "producer")} not proven`, kind: "new", from: protection.fence.opened_ms,
+    all.push({ label: "fence", about: `${plural(protection.fence.held_fetches, "fetch", "fetches")} wait, ${plural(protection.fence.unproven_producers, "producer")} not yet seen in new partitions`, kind: "new", from: protection.fence.opened_ms,
       to: protection.fence.window === "open" ? null : undefined, said: `Its window is ${protection.fence.window.replaceAll("_", " ")}.` });
   }
   return all.sort((one, other) => one.from - other.from);

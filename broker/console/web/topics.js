@@ -54,11 +54,11 @@ function newTopic() {
   ask("New topic", [
     field("Name", h("input", { name: "topic", required: true, maxlength: 249, autofocus: true, spellcheck: "false", autocomplete: "off" }), "Letters, digits, '.', '_' and '-'"),
     field("Partitions", h("input", { name: "partitions", type: "number", min: 1, value: 6, required: true }),
-      "Choose with room to double: growing by a factor moves the fewest keys"),
+      "Leave room to double: doubling moves half of the keys, and none between old partitions"),
     field("Cleanup", h("select", { name: "cleanup" }, h("option", { value: "" }, "broker default"), h("option", { value: "delete" }, "delete old records"),
       h("option", { value: "compact" }, "compact: keep the last of each key"))),
     field("When it grows", h("select", { name: "mode" }, h("option", { value: "" }, "broker default"),
-      ["faithful", "safe-offsets", "guarded", "fenced"].map((mode) => h("option", { value: mode }, mode))), "What the broker does to protect keys and readers"),
+      ["faithful", "safe-offsets", "guarded", "fenced"].map((mode) => h("option", { value: mode }, mode))), "How the broker protects keys and readers"),
   ], "Create", async (data) => {
     const configs = {};
     if (data.get("cleanup")) configs["cleanup.policy"] = data.get("cleanup");
