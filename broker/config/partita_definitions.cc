@@ -43,8 +43,10 @@ constexpr ConfigDefinition kPartitaDefinitions[] = {
     define("partita.detection.enable", ConfigType::boolean, "true", kAny, kClusterWide,
            "Whether the broker samples produced records, to detect each producer's partitioner and to prove the effect of an "
            "expansion on keys. See docs/expansion.md."),
-    define("partita.detection.processor.percent", ConfigType::float64, "1.5", range(0.1, 100), kClusterWide,
-           "Largest share of the broker's processor time that sampling may take. With 100 the broker examines every record."),
+    define(
+        "partita.detection.processor.percent", ConfigType::float64, "1.5", range(0.1, 100), kClusterWide,
+        "Largest share of the broker's processor time that sampling may take, or 0.5 % of one core if that is more. With 100 the "
+        "broker examines every record."),
     define("partita.events.topic.enable", ConfigType::boolean, "true", kAny, kClusterWide,
            "Whether the broker writes events of findings to the topic __partita_expansions. The first event about a topic that "
            "has grown creates it."),
