@@ -87,7 +87,8 @@ void AclIndex::add_pattern(std::uint32_t begin, std::uint32_t end) {
         literals_.push_back(added);
         return;
     }
-    // The prefixes of a name sort before it, and so does every name with such a prefix: one of these is the predecessor.
+    // Every name that sorts between a prefix of this name and this name has that prefix. So the predecessor, or one of its
+    // prefixes, is this name's longest prefix, if it has one.
     if (!prefixes_.empty() && prefixes_.back().resource == acl.resource) {
         auto place = static_cast<std::uint32_t>(prefixes_.size() - 1);
         while (place != kNoParent && !added.name.starts_with(prefixes_[place].name)) {
@@ -115,7 +116,7 @@ const AclIndex::Pattern* AclIndex::find_prefix(ResourceType resource, std::strin
     if (after == prefixes_.begin()) {
         return nullptr;
     }
-    // The prefixes of the name are the last pattern that is not greater, and that pattern's own prefixes.
+    // The prefixes of the name are among the last pattern that is not greater and that pattern's own prefixes.
     const Pattern* pattern = &*std::prev(after);
     if (pattern->resource != resource) {
         return nullptr;

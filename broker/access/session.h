@@ -11,7 +11,7 @@ namespace partita::access {
 
 class Principal;
 
-/// The rights of a key: to write, to read, and to make any other change. Every key may look.
+/// The rights of a key: to write, to read, and to make any other change. Every key may describe topics and configs.
 enum class KeyRight : std::uint8_t { send, listen, manage };
 
 /// All rights by default.

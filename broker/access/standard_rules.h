@@ -29,7 +29,7 @@ struct Judgement {
 
 [[nodiscard]] std::string to_text(const Judgement& judgement);
 
-/// Decides like StandardAuthorizer. Without a name: whether the requester may do this to at least one resource.
+/// Decides like StandardAuthorizer. Without a name, decides whether the requester may do this to at least one resource.
 [[nodiscard]] Judgement judge(const StandardSettings& settings, const AclIndex& acls, const Requester& requester,
                               Permission permission, std::optional<std::string_view> name);
 

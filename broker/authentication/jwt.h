@@ -45,8 +45,8 @@ struct UnsecuredTokens {
     std::int32_t clock_skew_ms = 0;
 };
 
-/// Checks a token that anyone can write. Like Kafka's handler, it demands the algorithm `none` and the base64 that is not for
-/// URLs.
+/// Checks a token that anyone can write. Like Kafka's handler, it demands the algorithm `none` and standard base64, not
+/// base64url.
 [[nodiscard]] TokenVerdict check_unsecured_token(const UnsecuredTokens& rules, std::string_view token, TimestampMs now);
 
 /// The checks of Kafka's BrokerJwtValidator (jose4j) for a signed token.

@@ -11,7 +11,7 @@
 
 namespace partita::client {
 
-/// Advice in messages about problems with certificates. Empty: the person cannot change it.
+/// Advice in messages about problems with certificates. An empty text: the user cannot change that setting.
 struct TlsAdvice {
     std::string trusted = "ssl.truststore.location";
     std::string any_name = "ssl.endpoint.identification.algorithm= (to nothing) to accept any name";

@@ -100,7 +100,7 @@ Result<void> add_answer(const DescribeTopicPartitionsResponse& response, const s
     return {};
 }
 
-/// The broker that knows the configs: for one broker, that broker itself.
+/// Where to ask for configs: that broker itself has the configs of one broker; any broker has all others.
 Route route_of(ResourceType type, std::span<const std::string> names) {
     const bool is_of_brokers = type == ResourceType::broker || type == ResourceType::broker_logger;
     for (const std::string& name : names) {

@@ -5,7 +5,8 @@ namespace partita::config {
 
 namespace {
 
-// Nodes, controllers and their quorum. Ascending by name; facts of Apache Kafka 4.3.1, defaults of ours where the text says so.
+// Nodes, controllers and their quorum. Ascending by name. Names, types and defaults are Kafka 4.3.1's, except where a text says
+// that a default is ours.
 constexpr ConfigDefinition kClusterDefinitions[] = {
     kept(define("alter.config.policy.class.name", ConfigType::class_name, kNone, kAny, kReadOnly,
                 "Class that judges config changes.")),

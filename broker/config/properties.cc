@@ -294,7 +294,7 @@ std::optional<std::string> config_name_of_environment(std::string_view variable)
 
 ConfigMap configs_of_environment(std::span<const std::string> environment) {
     ConfigMap configs;
-    // bitnami's image lets KAFKA_X go before KAFKA_CFG_X.
+    // bitnami's image lets KAFKA_X override KAFKA_CFG_X.
     for (const bool is_bitnami : {true, false}) {
         for (const std::string& entry : environment) {
             const std::size_t equals = entry.find('=');

@@ -1,6 +1,7 @@
 // SaslHandshake: v0-1.
 //
-// No listener of this broker asks for SASL, and elsewhere Kafka answers ILLEGAL_SASL_STATE.
+// Kafka's front answers the requests of a login itself. After a completed login, and on a listener without SASL, Kafka answers
+// ILLEGAL_SASL_STATE.
 
 #include "protocol/messages/17_sasl_handshake.h"
 #include "broker/handlers/registry.h"

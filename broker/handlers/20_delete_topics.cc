@@ -31,9 +31,9 @@ std::optional<std::string_view> name_of(runtime::RequestContext& context, const 
     return state == nullptr ? std::nullopt : std::optional<std::string_view>(state->topic->name);
 }
 
-/// Removes the topics that the client may not delete from the command. Returns them, with names only as far as the client may
-/// know them. A client that may describe a missing topic learns that it does not exist. A client that names a topic twice learns
-/// that it did.
+/// Removes from the command the topics that the client may not delete. Returns them, with names only as far as the client may
+/// know them. A client that may describe a missing topic learns that it does not exist. A topic named twice stays, so that the
+/// command reports the duplicate.
 std::vector<catalog::TopicReference> take_refused(runtime::RequestContext& context,
                                                   std::vector<catalog::TopicReference>& topics) {
     std::map<std::pair<std::optional<std::string_view>, TopicId>, int> occurrences;

@@ -2,7 +2,8 @@
 //
 //   v1: session lifetime; v2: flexible.
 //
-// No listener of this broker asks for SASL; a connection without it counts as authenticated.
+// Kafka's front answers the requests of a login itself. A request reaches this handler after a completed login, or on a listener
+// without SASL.
 
 #include "protocol/messages/36_sasl_authenticate.h"
 #include "broker/handlers/registry.h"

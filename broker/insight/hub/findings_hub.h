@@ -13,7 +13,7 @@
 
 namespace partita::insight {
 
-/// The name of an observer for the board: its findings about one topic are complete in themselves.
+/// The source name under which an observer settles one topic. Each settle replaces all its findings about that topic.
 [[nodiscard]] inline std::string findings_source(std::string_view observer, const TopicId& topic) {
     return std::string(observer) + "/" + topic.to_string();
 }

@@ -25,8 +25,8 @@ namespace partita::insight {
 
 /// A connection that fetched nothing for this long no longer counts as a reader.
 inline constexpr std::int64_t kReaderSilentMs = 60'000;
-/// Members are remembered for longer after they left, so that a member's last fetches do not seem to come from a reader in no
-/// group.
+/// A member is remembered for this long after it left, which is longer than kReaderSilentMs. So its last fetches do not seem to
+/// come from a reader in no group.
 inline constexpr std::int64_t kMemberMemoryMs = 2 * kReaderSilentMs;
 
 /// The fetches of one connection in the topic.
@@ -70,7 +70,7 @@ struct ReadingClient {
 
 class ReadingConnections {
   public:
-    /// Most connections that are remembered; beyond this, those that were silent for longest are forgotten.
+    /// The largest number of connections remembered. Beyond it, the longest silent ones are forgotten.
     static constexpr std::size_t kReadingsMax = 4096;
     /// Earlier growths for which a connection's reading is remembered.
     static constexpr std::size_t kGrowthsMax = 16;
@@ -97,8 +97,8 @@ class ReadingConnections {
     std::map<ConnectionId, Reading> readings_;
 };
 
-/// Members of groups with their recent partitions, if some connection with their client id fetches. Also clients that spoke for a
-/// group in which they were never seen.
+/// Remembers members of groups with their recent partitions, if some connection with their client id fetches. It also remembers
+/// speakers: clients that asked or committed for a group of which they were never seen as a member.
 class MemberHistory {
   public:
     /// With more members, or more speakers, than this, no further ones are remembered.
@@ -128,7 +128,7 @@ class MemberHistory {
         TimestampMs born = kNoTimestamp;
         TimestampMs first = kNoTimestamp;
         TimestampMs last = kNoTimestamp;
-        /// When it left, or the first look after which it was in its group no longer; kNoTimestamp while it is there.
+        /// When it left, or the time of the first look that did not find it in its group; kNoTimestamp while it is a member.
         TimestampMs left = kNoTimestamp;
     };
     struct Speaker {
@@ -171,7 +171,8 @@ struct ReaderOwner {
 /// Answers for one moment; each answer is worked out once.
 class ReaderOwners {
   public:
-    /// Most pairs of readers and members of one client id (and process) that are compared. With more, they are not told apart.
+    /// The largest number of pairs of readers and members of one client id (and process) that are compared. With more, they are
+    /// not told apart.
     static constexpr std::size_t kPairsMax = 4096;
 
     ReaderOwners(ReadingConnections& readings, const MemberHistory& members, const ConnectionDirectory& directory,
@@ -184,7 +185,7 @@ class ReaderOwners {
     [[nodiscard]] std::optional<ReadingClient> client_of(ConnectionId connection) const {
         return readings_.client_of(connection);
     }
-    /// When the connection, which fetched, did so for the first time.
+    /// When the connection first fetched. Call this only for a connection that did.
     [[nodiscard]] TimestampMs first_fetch_of(ConnectionId connection) const { return readings_.first_fetch_of(connection); }
     [[nodiscard]] TimestampMs born_of(ConnectionId connection) const { return readings_.born_of(connection); }
 

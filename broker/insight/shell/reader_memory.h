@@ -18,8 +18,8 @@ namespace partita::insight {
 
 // The memory of the observer of readers. Pure: notes, facts and times come in as values. Not thread-safe.
 
-/// Pairs of a group and another topic: members held the same partitions of both topics when the watched one grew, or since then.
-/// The next assignment may look different, but the join is broken nevertheless.
+/// Joins, each a pair of a group and another topic: when the watched topic grew, or since then, members held the same partitions
+/// of it and of the other topic. The next assignment may look different, but the join is broken nevertheless.
 class RememberedJoins {
   public:
     /// Most joins that it remembers.
@@ -45,7 +45,7 @@ struct ReaderCircumstances {
     /// Other topics that matter to this one's readers.
     std::uint64_t others = 0;
 
-    /// Adds the next log to `logs`. At the end of a transaction its marker shows first, and then its records are decided.
+    /// Adds the next log to `logs`. When a transaction ends, `end` moves first (its marker), and `stable_end` later.
     void add_log(Offset start, Offset stable_end, Offset end) {
         for (const Offset offset : {end, stable_end, start}) {
             logs = logs * 31 + static_cast<std::uint64_t>(offset.value);

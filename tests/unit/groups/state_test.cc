@@ -137,7 +137,7 @@ TEST_F(Replay, OffsetsSurviveGroupMetadata) {
     crash_and_restart();
     EXPECT_EQ(committed("topic", 0), 7);
     EXPECT_EQ(state(), GroupState::empty);
-    // The generation goes on where it was.
+    // The next generation continues the old number.
     const ReplyToken token = join({.id = fresh_id()});
     advance_ms(3'000);
     EXPECT_EQ(joined(token).generation.value, 3);

@@ -90,7 +90,7 @@ TEST_F(CountsOfRecords, ABatchOfAnyoneBehindAnOpenTransactionStands) {
 TEST_F(CountsOfRecords, AreThoseOfManySegmentsAndLargeBatches) {
     world.config->segment_bytes = 40'000;
     for (int number = 0; number < 20; ++number) {
-        // More than is read at once, with a marker between each two.
+        // More than one read returns; a marker ends each transaction.
         write_transaction(ProducerId{1}, 30);
         write({.records = 7, .value_bytes = 2'000});
         end(ProducerId{1}, number % 2 == 0 ? ControlRecordType::commit : ControlRecordType::abort);
@@ -140,7 +140,7 @@ TEST_F(CountsOfRecords, AreOffsetsAndABoundOnceTheBudgetIsSpent) {
 TEST_F(CountsOfRecords, LeaveOutWhatACleaningTook) {
     world.config->compact = true;
     world.config->segment_bytes = 200;
-    // All of one key.
+    // All records have one key.
     for (int number = 0; number < 20; ++number) {
         write({.records = 3});
     }

@@ -9,7 +9,8 @@ constexpr Instant kFirstRound{1'000'000};
 
 class RoundScheduleTest : public ::testing::Test {
   protected:
-    /// A step of the observer, which comes when it wanted to and finds that much work left. False when no round was due.
+    /// Runs the observer's next step when it is due. The step after it comes at least `least_ms` later. False if no round was
+    /// due.
     bool step(std::int64_t least_ms = 0, bool has_topics = true) {
         if (next_ != kNever && now_ < next_) {
             now_ = next_;

@@ -66,7 +66,7 @@ void print_capacity(const json& capacity) {
                 amount_text(counts.at("incoming_messages")).c_str(), amount_text(counts.at("outgoing_messages")).c_str());
 }
 
-/// Prints the broker's answer. kExitUsage if it refused.
+/// Prints the broker's answer. Returns kExitUsage if the broker refused the request.
 int print_answer(const std::expected<HttpAnswer, HttpFailure>& answer, bool as_json) {
     if (!answer) {
         return report(answer.error());

@@ -16,8 +16,8 @@ struct Load {
     friend constexpr bool operator==(Load, Load) = default;
 };
 
-/// The settings refuse more units, or a higher rate per second, than this. So the arithmetic of a bucket stays far from the ends
-/// of its numbers.
+/// The settings allow at most `kUnitsMax` units, and at most `kPerUnitMax` a second for each. So the arithmetic of a bucket stays
+/// far from the ends of its numbers.
 inline constexpr std::int32_t kUnitsMax = 1'000;
 inline constexpr std::int64_t kPerUnitMax = 1'000'000'000;
 /// The longest wait for any client, even if it would accept a longer one.
@@ -27,16 +27,18 @@ inline constexpr std::int64_t kLongestWaitMs = 600'000;
 /// rest of the debt is paid back at the new rate.
 class TokenBucket {
   public:
-    /// Depth of a full bucket in milliseconds of its rate: the burst allowed after a pause. It is a hundredth of ten seconds.
+    /// Depth of a full bucket in milliseconds of its rate: the burst allowed after a pause. It is 1 % of ten seconds, which
+    /// CapacityMeter's promise allows.
     static constexpr std::int64_t kDepthMs = 100;
 
-    /// 0 means no limit, as in a new bucket. A bucket that gets its first limit is full; another keeps its contents or its debt.
+    /// 0 means no limit, as in a new bucket. A bucket that had no limit becomes full. Another keeps its contents up to the new
+    /// depth, and its debt up to what the new rate pays in kLongestWaitMs.
     void set_rate(std::int64_t per_second);
     [[nodiscard]] std::int64_t rate() const { return per_second_; }
-    /// Adds what `elapsed_ms` give, up to the depth. `elapsed_ms` is not below 0.
+    /// Adds the amount that passes in `elapsed_ms`, up to the depth. `elapsed_ms` is not below 0.
     void advance(std::int64_t elapsed_ms);
-    /// How long a client would wait that took `amount` now, in milliseconds: until the debt is paid. `amount` is not below 0. The
-    /// result is at most kLongestWaitMs + 1, which means a longer wait.
+    /// The wait, in milliseconds, of a client that takes `amount` now: the time until the debt is paid. `amount` is not below 0.
+    /// The result is at most kLongestWaitMs + 1, which means a longer wait.
     [[nodiscard]] std::int64_t wait_ms(std::int64_t amount) const;
     /// Only for an amount whose wait is not longer than kLongestWaitMs.
     void take(std::int64_t amount);
@@ -57,7 +59,7 @@ class TokenBucket {
 /// From idle, the traffic that passes in ten seconds equals the capacity of ten seconds to within 1 %, plus the last request.
 class CapacityMeter {
   public:
-    /// A clock that goes back by less than this is another reactor's, which was read a moment before.
+    /// Reactors read the clock at slightly different moments, so a step back of less than this is no change of the clock.
     static constexpr std::int64_t kClockStepMsMax = 1'000;
 
     /// The traffic that may pass in a second, at most kUnitsMax * kPerUnitMax each; 0 for no limit.
@@ -72,7 +74,7 @@ class CapacityMeter {
     };
     /// Takes `load` unless the wait would exceed `wait_ms_max` or kLongestWaitMs. Negative loads count as zero.
     [[nodiscard]] Admission admit(Load load, std::int64_t wait_ms_max, Instant now);
-    /// How long a client would wait that takes next to nothing, in milliseconds: until the takings of others are paid for.
+    /// The wait, in milliseconds, of a client that takes almost nothing: the time until earlier debts are paid.
     [[nodiscard]] std::int64_t owed_ms(Instant now);
     /// Gives back load that was taken but not used.
     void give_back(Load load);

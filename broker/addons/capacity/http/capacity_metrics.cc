@@ -22,7 +22,7 @@ std::string entity_label(std::string_view topic, bool with_names) {
     return "entity=\"" + std::string(with_names ? topic : std::string_view()) + "\"";
 }
 
-/// A managed event service's metrics, by its names and with its arithmetic: a batch of a hundred records is one request and a
+/// Metrics with the names and the arithmetic of a managed event service: a batch of a hundred records is one request and a
 /// hundred messages. The entity is the topic; requests for topics without counts of their own have an empty entity. A caller that
 /// may not see names gets one entity for all topics.
 void add_service(http::MetricsText& text, const SharedCapacity::Status& capacity, const TrafficCounts& traffic,
@@ -72,7 +72,7 @@ void add_service(http::MetricsText& text, const SharedCapacity::Status& capacity
                static_cast<std::uint64_t>(capacity.egress_wait_ms));
 }
 
-/// Bytes in the topics of clients, for as many topics as have counts of their own, in the order of their names.
+/// Bytes of clients' topics, for the first kEntitiesMax topics by name.
 std::map<std::string, std::uint64_t> size_by_entity(const logs::TopicTable& table, bool with_names) {
     std::map<std::string, std::uint64_t> sizes;
     std::size_t count = 0;

@@ -40,8 +40,8 @@ class AppendCapacity final : public logs::AppendStep {
     SharedCapacity& capacity_;
 };
 
-/// Charges the data of an answer. It is cut to what passes at once, and its client waits after it. A client that would wait too
-/// long gets nothing.
+/// Charges the data of an answer. Cuts the answer to the burst that passes at once, and makes the client wait after it. A client
+/// that would wait too long gets nothing.
 class ReadCapacity final : public logs::ReadStep {
   public:
     explicit ReadCapacity(SharedCapacity& capacity) : capacity_(capacity) {}

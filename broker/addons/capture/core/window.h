@@ -40,10 +40,10 @@ struct WindowSettings {
 ///
 /// A window ends when its time is over or when the waiting records have reached its size, whichever is first. Files end with the
 /// record that brings them to the size. The remaining records of a window that ended by its time go into further files at once. A
-/// partition that is more than `kLateFiles` files behind writes larger files, up to the managed service's maximum.
+/// partition that is at least `kLateFiles` files behind writes larger files, up to the managed service's maximum.
 ///
-/// So no partition falls behind its producers for lack of names. Names have a resolution of one second, so a partition writes at
-/// most one file a second, and no file gets two names.
+/// File names have a resolution of one second, so a partition writes at most one file a second. Larger files let it keep up all
+/// the same.
 class Window {
   public:
     static constexpr int kLateFiles = 4;
@@ -67,9 +67,10 @@ class Window {
     /// When the window ends by its time.
     [[nodiscard]] Instant ends(const WindowSettings& settings) const { return begun_ + settings.interval_ms; }
 
-    /// The second for the name of a file that is closed now; or the time from which a second is free.
+    /// Returns the second for the name of a file that is closed now. If that second is taken: the time at which the next one is
+    /// free.
     [[nodiscard]] std::expected<TimestampMs, Instant> name_time(Now now) const;
-    /// A file of that second exists, and belongs to another writer: the next second may be taken at once.
+    /// Skips a second whose file belongs to another writer. The next second may be used at once.
     void pass_over(TimestampMs second, Instant now);
 
     /// The file of `due` was written up to `next`. `named`: the second of its name, null if it was empty and left out.

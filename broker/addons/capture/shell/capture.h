@@ -34,9 +34,9 @@ struct WrittenWindow;
 /// event service's capture does: docs/capture.md.
 ///
 /// Each record that a reader of committed records gets is in exactly one file, even after a crash of the process or machine
-/// (CaptureFiles). The log reports and counts records that retention or DeleteRecords removed before. Capture reports failures,
-/// above all a full disk, and tries again every `kRetryMs`; until then the records wait in the log. It begins with the oldest
-/// record of a topic. If it was switched off for a while, it continues where it stopped.
+/// (CaptureFiles). Capture logs and counts records that retention or DeleteRecords removed before it could write them. Capture
+/// reports failures, above all a full disk, and tries again every `kRetryMs`; until then the records wait in the log. It begins
+/// with the oldest record of a topic. If it was switched off for a while, it continues where it stopped.
 ///
 /// It runs as a worker of its own. A step looks at all partitions, at most once in `kLookMs` (`Window` decides which window
 /// ends), or writes one file. It keeps no records between two files, and a few hundred bytes for each partition. Without a
