@@ -275,7 +275,7 @@ class Completions(OwnCommands):
         for listed in (self.partita("--help").succeeded().out, self.partita("complete", "zsh", "--", "partita", "").succeeded().out):
             self.assertRegex(listed, r"(?m)^ *offsets\s+show the first and last offsets of partitions, or the offset at a time$")
             self.assertNotIn("This tool", listed)
-        self.assertIn("partita-offsets \\- show where partitions begin and end", self.partita("manual", "offsets").succeeded().out)
+        self.assertIn("partita-offsets \\- show the first and last offsets of partitions", self.partita("manual", "offsets").succeeded().out)
         # By itself it introduces itself as Kafka's does.
         self.assertIn("An interactive shell for getting topic-partition offsets.", self.partita("offsets", "--help").succeeded().out)
 
