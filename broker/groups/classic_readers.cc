@@ -65,11 +65,9 @@ std::optional<MemberHoldings> ClassicGroup::holdings_of(std::string_view member_
         }
     }
     if (const auto named = subscribed_topics(subscription_of(*this, *member))) {
-        for (const std::string_view name : *named) {
-            if (cluster.find(name)) {
-                told.add_subscribed(name);
-            }
-        }
+        std::set<std::string_view> existing(named->begin(), named->end());
+        std::erase_if(existing, [&](std::string_view name) { return !cluster.find(name); });
+        told.add_subscribed(std::move(existing));
     }
     return told;
 }

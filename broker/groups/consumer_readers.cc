@@ -77,16 +77,13 @@ std::optional<MemberHoldings> ConsumerGroup::holdings_of(std::string_view member
             held.partitions.push_back(PartitionIndex{partition.partition});
         }
     }
-    const auto add_subscribed = [&](const std::string& name) {
-        if (cluster.find(name)) {
-            told.add_subscribed(name);
-        }
-    };
     const MemberSubscription& said = member->subscription;
-    std::ranges::for_each(said.topic_names, add_subscribed);
+    std::set<std::string_view> existing(said.topic_names.begin(), said.topic_names.end());
     if (const ResolvedRegex* regex = said.topic_regex.empty() ? nullptr : resolved(said.topic_regex)) {
-        std::ranges::for_each(regex->topics, add_subscribed);
+        existing.insert(regex->topics.begin(), regex->topics.end());
     }
+    std::erase_if(existing, [&](std::string_view name) { return !cluster.find(name); });
+    told.add_subscribed(std::move(existing));
     return told;
 }
 

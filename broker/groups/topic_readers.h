@@ -1,8 +1,8 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -90,8 +90,12 @@ struct MemberHoldings {
     /// partitions: during a rebalance, a member of a classic group holds nothing.
     std::vector<Topic> topics;
 
-    void add_subscribed(std::string_view name) {
-        if (std::ranges::find(topics, name, &Topic::name) == topics.end()) {
+    /// Adds those of these topics that the member does not hold. A member may hold and name thousands.
+    void add_subscribed(std::set<std::string_view> names) {
+        for (const Topic& held : topics) {
+            names.erase(held.name);
+        }
+        for (const std::string_view name : names) {
             topics.push_back({.name = std::string(name), .partitions = {}});
         }
     }

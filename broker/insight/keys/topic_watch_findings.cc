@@ -144,12 +144,12 @@ std::string TopicWatch::sampling_note() const {
 // H04: a record with f(k) % N = p and f(k) % M != p after the expansion. Ends with a record that only M explains, or when the
 // producer falls silent.
 void TopicWatch::find_stale(std::vector<Finding>& findings, const TopicFacts& facts, TimestampMs now) const {
+    const bool is_exact = epoch() > 0 && has_seen_growth(facts);
     for (const auto& [identity, producer] : producers_) {
         if (!producer.is_stale || !is_active(producer, now)) {
             continue;
         }
         const std::int64_t after_ms = producer.last_stale.value - epochs_.back().time.value;
-        const bool is_exact = has_seen_growth(facts);
         Finding finding = make_finding(HazardId::stale_producer, subject_of(identity, producer),
                                        name_of(identity, producer) + " still places keys as before the topic grew from " +
                                            std::to_string(old_count()) + " to " + std::to_string(count()) +
@@ -174,6 +174,7 @@ void TopicWatch::find_never_learning(std::vector<Finding>& findings, const Topic
         return;
     }
     constexpr double kChanceMax = 1e-9;
+    const bool is_exact = has_seen_growth(facts);
     const double chance_of_old = static_cast<double>(old_count()) / count();
     for (const auto& [identity, producer] : producers_) {
         if (!is_active(producer, now) || producer.closed_connections > 0) {
@@ -197,7 +198,7 @@ void TopicWatch::find_never_learning(std::vector<Finding>& findings, const Topic
         finding.numbers = {{"stale_records", producer.stale_records},
                            {"old_count", old_count()},
                            {"new_count", count()},
-                           {"is_exact", has_seen_growth(facts) ? 1 : 0}};
+                           {"is_exact", is_exact ? 1 : 0}};
         finding.examples = producer.stale_keys;
         findings.push_back(std::move(finding));
     }

@@ -23,7 +23,8 @@
 namespace partita::insight {
 
 /// Notes what consumers of topics that have grown ask for, and settles the resulting findings on the broker's board. It runs as a
-/// worker of its own. Topics that never grew cost one look at their history and nothing else; without a topic that grew it rests.
+/// worker of its own. Topics that never grew cost one look at their history, and a remembered note of each member that leaves;
+/// without a topic that grew it rests.
 ///
 /// Requests go to `reports`, which makes notes of them. The observer takes the notes into its memory of each topic
 /// (ReaderMemory), asks for the other facts (ReaderInquiry) and settles findings, one topic after the other.
