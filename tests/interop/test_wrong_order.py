@@ -133,6 +133,47 @@ def test_with_several_members_the_application_lies_within_what_is_told(broker, u
     assert certain <= wrong <= numbers["keys"] + numbers["overlapping_keys"] + numbers["given_back_keys"], (wrong, numbers)
 
 
+def write_by_both_counts(writer):
+    """A producer has not learned of the growth; then one comes that has."""
+    writer.write_late(AFTER)
+    writer.write(AFTER)
+
+
+def test_keys_of_a_producer_that_learns_late_are_told_to_a_group_with_a_backlog(broker, unique):
+    topic, group = unique("topic"), unique("group")
+    insight.create(broker, topic, OLD)
+    writer = writing.Writer(broker, topic, KEYS)
+    writer.write(BEFORE)
+    application = Application(broker, writer, group)
+    application.run(1, BEFORE // 4)
+    insight.grow(broker, topic, NEW)
+    write_by_both_counts(writer)
+    application.run(1, BEFORE + 2 * AFTER)
+    wrong = application.wrong_keys()
+    assert wrong
+    told = settled(broker, topic, group)
+    assert (told["count"], told["numbers"]["is_exact"]) == (len(wrong), 1), (len(wrong), told)
+    assert {key["key"] for key in insight.wrong_keys(broker, topic, group=group)} == wrong
+
+
+def test_keys_of_a_producer_that_learns_late_are_told_to_a_group_that_had_read_everything(broker, unique):
+    """Nothing from before the growth was left to read: only the producer put the order in danger."""
+    topic, group = unique("topic"), unique("group")
+    insight.create(broker, topic, OLD)
+    writer = writing.Writer(broker, topic, KEYS)
+    writer.write(BEFORE)
+    application = Application(broker, writer, group)
+    application.run(1, BEFORE)
+    insight.grow(broker, topic, NEW)
+    write_by_both_counts(writer)
+    application.run(1, BEFORE + 2 * AFTER)
+    wrong = application.wrong_keys()
+    assert wrong
+    told = insight.wait_for_count(broker, topic, "H06", len(wrong), group=group)
+    assert told["numbers"]["is_exact"] == 1, told
+    assert {key["key"] for key in insight.wrong_keys(broker, topic, group=group)} == wrong
+
+
 def test_a_broker_that_dies_between_the_growth_and_the_return_still_tells(unique):
     with harness.PartitaBroker() as broker:
         topic, group, application = grown_under_a_backlog(broker, unique)

@@ -11,6 +11,8 @@ class Writer:
         self.topic = topic
         self.keys = keys
         self.written = 0
+        #: The first producer. It does not ask for metadata again.
+        self.first = None
 
     def key_of(self, number):
         return f"key-{number * 7919 % self.keys}"
@@ -18,7 +20,16 @@ class Writer:
     def write(self, count):
         """By a producer of its own, which knows the present count."""
         producer = confluent_kafka.Producer({"bootstrap.servers": self.broker.bootstrap, "partitioner": "murmur2_random",
-                                             "queue.buffering.max.messages": 1_000_000})
+                                             "queue.buffering.max.messages": 1_000_000,
+                                             "topic.metadata.refresh.interval.ms": 3_600_000})
+        self.first = self.first or producer
+        self.write_by(producer, count)
+
+    def write_late(self, count):
+        """By the first producer, which knows the count of its time."""
+        self.write_by(self.first, count)
+
+    def write_by(self, producer, count):
         for number in range(self.written, self.written + count):
             producer.produce(self.topic, key=self.key_of(number), value=str(number))
         self.written += count

@@ -34,7 +34,7 @@ Offset LogKeyedRecords::read(PartitionIndex partition, Offset from, Offset to, V
         const auto more = reader.next_batch([&](const KeyedRecord& record) -> StorageResult<void> {
             ++records;
             if (record.offset < end) {
-                visit(record.offset, record.key);
+                visit(record.offset, record.key, record.timestamp);
             }
             return {};
         });

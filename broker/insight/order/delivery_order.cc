@@ -7,7 +7,7 @@
 
 namespace partita::insight {
 
-void DeliveryOrder::hand_out(const HandOut& handed, const KeyCuts& cuts) {
+void DeliveryOrder::hand_out(const HandOut& handed, const CutTable& cuts) {
     ++events_;
     if (!handed.is_attributed) {
         note_unattributed(handed, cuts);
@@ -61,7 +61,7 @@ bool DeliveryOrder::were_dropped(const HandOut& handed) const {
            committed != committed_.end() && committed->second.offset == handed.from && committed->second.event > last.event;
 }
 
-void DeliveryOrder::note_unattributed(const HandOut& handed, const KeyCuts& cuts) {
+void DeliveryOrder::note_unattributed(const HandOut& handed, const CutTable& cuts) {
     const auto note = [&](std::span<const std::uint32_t> indices, auto offset_of) {
         for (auto next = std::ranges::lower_bound(indices, handed.from, {}, offset_of);
              next != indices.end() && offset_of(*next) < handed.to; ++next) {
@@ -79,7 +79,7 @@ void DeliveryOrder::note_unattributed(const HandOut& handed, const KeyCuts& cuts
     note(cuts.cuts_into(handed.partition), [&](std::uint32_t index) { return cuts.cuts()[index].later; });
 }
 
-void DeliveryOrder::note_given_again(const HandOut& handed, const KeyCuts& cuts) {
+void DeliveryOrder::note_given_again(const HandOut& handed, const CutTable& cuts) {
     const auto committed = committed_.find(handed.partition);
     const Offset finished = committed == committed_.end() ? Offset{0} : committed->second.offset;
     const OffsetRanges& passed = passed_.at(handed.partition);
@@ -116,7 +116,7 @@ std::optional<Offset> DeliveryOrder::begin_of(PartitionIndex partition) const {
     return last == last_.end() ? std::nullopt : std::optional(last->second.begin);
 }
 
-void DeliveryOrder::drop(PartitionIndex partition, Offset from, const KeyCuts& cuts) {
+void DeliveryOrder::drop(PartitionIndex partition, Offset from, const CutTable& cuts) {
     passed_[partition].cut(from);
     std::erase_if(keys_, [&](const auto& entry) {
         const auto& [index, key] = entry;
@@ -144,22 +144,36 @@ void DeliveryOrder::drop(PartitionIndex partition, Offset from, const KeyCuts& c
             waiting_.insert({cut.from, cut.earlier, index});
             continue;
         }
-        if (!has_handed_out(cut.to, cut.later)) {
-            continue;
+        if (has_handed_out(cut.to, cut.later)) {
+            wait_for_earlier(index, cut);
         }
-        if (!has_room()) {
-            has_no_room_ = true;
-            continue;
+    }
+}
+
+void DeliveryOrder::wait_for_earlier(std::uint32_t index, const KeyCut& cut) {
+    if (!has_room()) {
+        has_no_room_ = true;
+        return;
+    }
+    const auto committed = committed_.find(cut.to);
+    keys_.emplace(index, Key{.cut = cut,
+                             .later_reader = last_.at(cut.to).reader,
+                             .later_answer = 0,
+                             .later_time = last_.at(cut.to).time,
+                             .earlier = std::nullopt,
+                             .is_committed = committed != committed_.end() && cut.later < committed->second.offset});
+    later_.insert({cut.to, cut.later, index});
+    waiting_.insert({cut.from, cut.earlier, index});
+}
+
+void DeliveryOrder::discover(const CutTable& cuts, std::size_t first_index) {
+    for (std::size_t index = first_index; index < cuts.cuts().size(); ++index) {
+        const KeyCut& cut = cuts.cuts()[index];
+        const auto passed = passed_.find(cut.from);
+        const bool has_earlier = passed != passed_.end() && passed->second.contains(cut.earlier);
+        if (!has_earlier && has_handed_out(cut.to, cut.later)) {
+            wait_for_earlier(static_cast<std::uint32_t>(index), cut);
         }
-        const auto committed = committed_.find(cut.to);
-        keys_.emplace(index, Key{.cut = cut,
-                                 .later_reader = last_.at(cut.to).reader,
-                                 .later_answer = 0,
-                                 .later_time = last_.at(cut.to).time,
-                                 .earlier = std::nullopt,
-                                 .is_committed = committed != committed_.end() && cut.later < committed->second.offset});
-        later_.insert({cut.to, cut.later, index});
-        waiting_.insert({cut.from, cut.earlier, index});
     }
 }
 
@@ -197,7 +211,7 @@ void DeliveryOrder::hand_out_earlier(const HandOut& handed, Offset from, Offset 
     }
 }
 
-void DeliveryOrder::hand_out_later(const HandOut& handed, const KeyCuts& cuts) {
+void DeliveryOrder::hand_out_later(const HandOut& handed, const CutTable& cuts) {
     const std::span<const std::uint32_t> into = cuts.cuts_into(handed.partition);
     const auto later_of = [&](std::uint32_t index) { return cuts.cuts()[index].later; };
     for (auto index = std::ranges::lower_bound(into, handed.from, {}, later_of);

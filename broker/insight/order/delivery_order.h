@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "broker/insight/order/key_cuts.h"
+#include "broker/insight/order/cut_table.h"
 #include "broker/insight/order/offset_ranges.h"
 #include "protocol/types.h"
 
@@ -109,7 +109,10 @@ class DeliveryOrder {
         friend bool operator==(const Counts&, const Counts&) = default;
     };
 
-    void hand_out(const HandOut& handed, const KeyCuts& cuts);
+    void hand_out(const HandOut& handed, const CutTable& cuts);
+    /// The cuts from `first_index` on are new, and the group may have been handed their later records: if it was not handed
+    /// the earlier one yet, the key waits for it.
+    void discover(const CutTable& cuts, std::size_t first_index);
     /// The group was reading when the watch began: records in front of a partition's first hand-out may still be unfinished.
     /// `committed`: by partition, the group's commits before that; kNoOffset for none.
     void begin_at_work(std::span<const Offset> committed);
@@ -136,7 +139,7 @@ class DeliveryOrder {
     [[nodiscard]] bool has_told() const;
     /// Each key counts once, however many cuts it has.
     [[nodiscard]] Counts counts() const;
-    /// The cuts that count as handed out in wrong order, in the order in which `KeyCuts` found them.
+    /// The cuts that count as handed out in wrong order, in the order in which they were found.
     [[nodiscard]] std::vector<WrongKey> wrong_keys() const;
     /// The cuts of keys that were handed out in the right order, but were in two members.
     [[nodiscard]] std::vector<KeyCut> overlapping() const;
@@ -207,12 +210,14 @@ class DeliveryOrder {
     /// True if the records from `handed.from` on were dropped, by another reader from which this one takes over or by itself.
     [[nodiscard]] bool were_dropped(const HandOut& handed) const;
     /// The records from `from` on were dropped, so they count as not handed out.
-    void drop(PartitionIndex partition, Offset from, const KeyCuts& cuts);
+    void drop(PartitionIndex partition, Offset from, const CutTable& cuts);
+    /// The later record of the cut was handed out, and counts as last handed out with its partition; the earlier one was not.
+    void wait_for_earlier(std::uint32_t index, const KeyCut& cut);
     [[nodiscard]] bool has_room() const { return size() < kKeysMax; }
     /// Notes the keys in the right order whose older record is handed out again.
-    void note_given_again(const HandOut& handed, const KeyCuts& cuts);
+    void note_given_again(const HandOut& handed, const CutTable& cuts);
     /// Notes the keys with a record in an answer to a reader that is not attributed.
-    void note_unattributed(const HandOut& handed, const KeyCuts& cuts);
+    void note_unattributed(const HandOut& handed, const CutTable& cuts);
     [[nodiscard]] bool is_attributed(std::uint32_t index) const {
         return !are_all_unattributed_ && !unattributed_.contains(index);
     }
@@ -228,7 +233,7 @@ class DeliveryOrder {
     [[nodiscard]] bool may_be_with_another(const Key& key, std::optional<std::uint64_t> reader) const;
     /// True if the earlier record of the cut is, or may be, with another reader.
     [[nodiscard]] bool overlaps(const HandOut& handed, const KeyCut& cut) const;
-    void hand_out_later(const HandOut& handed, const KeyCuts& cuts);
+    void hand_out_later(const HandOut& handed, const CutTable& cuts);
     /// The key's later record is handed out once more, and no commit has passed it.
     static void hand_out_again(const HandOut& handed, Key& key);
 

@@ -148,7 +148,8 @@ bool GrowthScan::read_before(KeyedRecords& records) {
             if (!records.has_budget()) {
                 return false;
             }
-            next = records.read(partition, next, end, [&](Offset offset, Bytes key) { add_before(partition, offset, key); });
+            next = records.read(partition, next, end,
+                                [&](Offset offset, Bytes key, TimestampMs) { add_before(partition, offset, key); });
             is_complete_ = is_complete_ && records.is_complete();
             if (next < end && !restarts_) {
                 return false;
@@ -179,13 +180,22 @@ bool GrowthScan::read_after(KeyedRecords& records, PartitionIndex partition, Off
     if (!records.has_budget()) {
         return false;
     }
-    next = records.read(partition, next, to, [&](Offset offset, Bytes key) {
+    next = records.read(partition, next, to, [&](Offset offset, Bytes key, TimestampMs) {
         if (!key.empty()) {
             cuts_.add_after(partition, offset, KeyTable::hash_of(key));
+            note_if_late(partition, key);
         }
     });
     is_complete_ = is_complete_ && records.is_complete();
     return next >= to;
+}
+
+void GrowthScan::note_if_late(PartitionIndex partition, Bytes key) {
+    const bool may_be_late = !has_late_ && family_ && partition.value < growths_.back().old_count;
+    if (!may_be_late || partitioners::partition_of(*family_, key, growths_.back().new_count) == partition) {
+        return;
+    }
+    has_late_ = explained_epoch(partition, key, 0) != KeyCuts::kUnexplained;
 }
 
 bool GrowthScan::do_keys_count() const { return keyed_records_ > 0 && !(is_judged_ && !family_ && ignores_keys(evidence_.kind)); }

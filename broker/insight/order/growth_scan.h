@@ -68,6 +68,10 @@ class GrowthScan {
     [[nodiscard]] bool has_all_moved() const;
     /// Empty if keys do not decide partitions.
     [[nodiscard]] const KeyCuts& cuts() const { return cuts_; }
+    /// The partitioner by which it judges; null if it knows none.
+    [[nodiscard]] std::optional<partitioners::Family> family() const { return family_; }
+    /// After the growth, a producer placed a record by an earlier count, among those that it has read.
+    [[nodiscard]] bool has_late() const { return has_late_ || cuts_.has_late(); }
     /// Some records could not be read.
     [[nodiscard]] bool is_complete() const { return is_complete_; }
 
@@ -84,6 +88,7 @@ class GrowthScan {
     [[nodiscard]] std::int32_t epoch_of(PartitionIndex partition, Offset offset) const;
     /// The epoch with the count by which the partitioner, if it is known, puts the key into the partition.
     [[nodiscard]] std::int32_t explained_epoch(PartitionIndex partition, Bytes key, std::int32_t written) const;
+    void note_if_late(PartitionIndex partition, Bytes key);
     void begin();
 
     std::vector<GrowthCut> growths_;
@@ -100,6 +105,7 @@ class GrowthScan {
     bool is_judged_ = false;
     bool restarts_ = false;
     bool has_read_before_ = false;
+    bool has_late_ = false;
     bool is_complete_ = true;
     /// By partition: where it goes on, before and after the growth.
     std::vector<Offset> next_before_;

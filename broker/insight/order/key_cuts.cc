@@ -44,47 +44,26 @@ void KeyCuts::add_after(PartitionIndex partition, Offset offset, std::uint64_t k
         std::ranges::find(key->second.after, partition) != key->second.after.end()) {
         return;
     }
-    if (cuts_.size() >= kCutsMax) {
-        has_no_room_ = true;
-        return;
-    }
     key->second.after.push_back(partition);
-    const auto index = static_cast<std::size_t>(partition.value);
-    if (into_.size() <= index) {
-        into_.resize(index + 1);
-    }
+    const auto was_there = [&](PartitionIndex place) { return home(place, key_hash) == Home::here; };
+    has_late_ = has_late_ || (key->second.after.size() > 1 && std::ranges::any_of(key->second.after, was_there));
     for (const Place& place : key->second.places) {
         if (place.partition == partition) {
             continue;
         }
-        PARTITA_ASSERT(into_[index].empty() || cuts_[into_[index].back()].later <= offset, "records of a partition ascend");
-        into_[index].push_back(static_cast<std::uint32_t>(cuts_.size()));
-        const auto from = static_cast<std::size_t>(place.partition.value);
-        if (from_.size() <= from) {
-            from_.resize(from + 1);
-        }
-        from_[from].cuts.push_back(static_cast<std::uint32_t>(cuts_.size()));
-        cuts_.push_back({.key_hash = key_hash, .from = place.partition, .to = partition, .earlier = place.last, .later = offset});
+        const bool is_kept =
+            table_.add({.key_hash = key_hash, .from = place.partition, .to = partition, .earlier = place.last, .later = offset});
+        has_no_room_ = has_no_room_ || !is_kept;
     }
 }
 
-std::span<const std::uint32_t> KeyCuts::cuts_into(PartitionIndex partition) const {
-    const auto index = static_cast<std::size_t>(partition.value);
-    return index < into_.size() ? std::span<const std::uint32_t>(into_[index]) : std::span<const std::uint32_t>();
-}
-
-std::span<const std::uint32_t> KeyCuts::cuts_from(PartitionIndex partition) const {
-    const auto index = static_cast<std::size_t>(partition.value);
-    if (index >= from_.size()) {
-        return {};
+KeyCuts::Home KeyCuts::home(PartitionIndex partition, std::uint64_t key_hash) const {
+    const auto key = keys_.find(key_hash);
+    if (key == keys_.end() || key->second.is_scattered) {
+        return Home::unknown;
     }
-    From& from = from_[index];
-    const auto earlier_of = [&](std::uint32_t cut) { return cuts_[cut].earlier; };
-    const auto news = from.cuts.begin() + static_cast<std::ptrdiff_t>(from.sorted);
-    std::ranges::sort(news, from.cuts.end(), {}, earlier_of);
-    std::ranges::inplace_merge(from.cuts.begin(), news, from.cuts.end(), {}, earlier_of);
-    from.sorted = from.cuts.size();
-    return from.cuts;
+    const bool is_here = std::ranges::find(key->second.places, partition, &Place::partition) != key->second.places.end();
+    return is_here ? Home::here : Home::elsewhere;
 }
 
 void KeyCuts::halve() {

@@ -2,31 +2,19 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "broker/insight/order/cut_table.h"
 #include "protocol/types.h"
 
 /// Which keys a growth took from one partition to another, and where exactly. Pure; one caller at a time.
 namespace partita::insight {
 
-/// A key that a growth took to another partition: `earlier` is the key's last record in `from` from before the growth, and
-/// `later` is its first record in `to` from after it. A reader sees the key in order exactly if it gets `earlier` before `later`,
-/// because records within a partition are read in their order.
-struct KeyCut {
-    std::uint64_t key_hash = 0;
-    PartitionIndex from;
-    PartitionIndex to;
-    Offset earlier;
-    Offset later;
-
-    friend bool operator==(const KeyCut&, const KeyCut&) = default;
-};
-
-/// The cuts of one growth, made from the records of the log: first those from before the growth, then those from after it. The
-/// second sort may go on for as long as records come. The caller passes each partition's records in the order of their offsets;
-/// the order between partitions does not matter.
+/// The cuts of one growth. A key that it took to another partition has a cut from its last record there from before the growth to
+/// its first record here from after it, because records within a partition are read in their order. The caller first passes the
+/// records from before the growth, then those from after it, for as long as they come: each partition's in the order of their
+/// offsets; the order between partitions does not matter.
 ///
 /// A key that producers scatter over partitions has no cuts: its records were in no order before the growth either.
 ///
@@ -37,8 +25,6 @@ class KeyCuts {
     static constexpr std::size_t kKeysMax = 250'000;
     /// Most partitions that one key is known to have been in before the growth. The newest ones count.
     static constexpr std::size_t kPlacesMax = 4;
-    /// Most cuts. A key has several if producers scatter it after the growth.
-    static constexpr std::size_t kCutsMax = 1'000'000;
     /// The epoch of a record that no count explains.
     static constexpr std::int32_t kUnexplained = -1;
 
@@ -52,12 +38,14 @@ class KeyCuts {
     /// A record with a key from after the growth.
     void add_after(PartitionIndex partition, Offset offset, std::uint64_t key_hash);
 
-    /// All cuts, in the order in which they were found. A cut keeps its index for ever.
-    [[nodiscard]] std::span<const KeyCut> cuts() const { return cuts_; }
-    /// The indexes of the cuts with `later` in the partition, by ascending offset.
-    [[nodiscard]] std::span<const std::uint32_t> cuts_into(PartitionIndex partition) const;
-    /// The indexes of the cuts with `earlier` in the partition, by ascending offset. Sorts those that came since the last call.
-    [[nodiscard]] std::span<const std::uint32_t> cuts_from(PartitionIndex partition) const;
+    /// A key has several cuts if producers scatter it after the growth.
+    [[nodiscard]] const CutTable& table() const { return table_; }
+
+    /// Where a key was before the growth, as far as it is known.
+    enum class Home : std::uint8_t { unknown, here, elsewhere };
+    [[nodiscard]] Home home(PartitionIndex partition, std::uint64_t key_hash) const;
+    /// After the growth some key had records in a partition from before it, and in another one.
+    [[nodiscard]] bool has_late() const { return has_late_; }
 
     /// False: there was no room for some cuts.
     [[nodiscard]] bool has_all_cuts() const { return !has_no_room_; }
@@ -88,15 +76,8 @@ class KeyCuts {
     int halvings_ = 0;
     bool is_after_ = false;
     bool has_no_room_ = false;
-    std::vector<KeyCut> cuts_;
-    /// By partition.
-    std::vector<std::vector<std::uint32_t>> into_;
-    /// By partition; the first `sorted` of them are in order.
-    struct From {
-        std::vector<std::uint32_t> cuts;
-        std::size_t sorted = 0;
-    };
-    mutable std::vector<From> from_;
+    bool has_late_ = false;
+    CutTable table_;
 };
 
 }  // namespace partita::insight

@@ -13,7 +13,8 @@ namespace partita::insight {
 /// may still be aborted. A caller makes one object for one look, with one budget.
 class KeyedRecords {
   public:
-    using Visit = FunctionRef<void(Offset offset, Bytes key)>;
+    /// `time`: the record's timestamp; kNoTimestamp if it has none.
+    using Visit = FunctionRef<void(Offset offset, Bytes key, TimestampMs time)>;
 
     virtual ~KeyedRecords() = default;
     /// Visits the records with keys in `[from, to)` of the partition, ascending. Returns where it stopped: at `to`, where the

@@ -193,14 +193,12 @@ void OrderFindings::find(const std::string& topic, const ReaderFacts& facts, con
             findings.push_back(by_commits(topic, group, keys, has_left_out));
         }
     }
-    // Records that a producer placed by the old count after the growth are only judged by commits.
-    const bool has_stale_records = !facts.stale_writers.empty();
     for (const auto& [group, told] : handed) {
         std::set<std::uint64_t> keys = told.keys;
         std::set<std::uint64_t> processed = told.processed;
         std::set<std::uint64_t> overlapping = told.overlapping;
         std::vector<Inversions::Proven> certain;
-        bool is_exact = told.is_exact && !has_stale_records;
+        bool is_exact = told.is_exact && order.judges(facts.stale_writers);
         if (const auto found = proven.find(group); found != proven.end()) {
             for (const Inversions::Proven& each : found->second) {
                 const std::uint64_t hash = KeyTable::hash_of(as_bytes(each.key));
@@ -242,6 +240,7 @@ void OrderFindings::find_outside(const std::string& topic, const ReaderFacts& fa
                               .overlapping = static_cast<std::int64_t>(told.overlapping.size()),
                               .unattributed = 0,
                               .given_back = static_cast<std::int64_t>(told.given_back.size()),
+                              // The order of records that were placed by the old count is not judged for them.
                               .is_exact = told.is_exact && facts.stale_writers.empty()};
         const Reader reader{
             .subject = subject_of(topic, client), .name = name_of(client) + ", in no group,", .two_holders = "two connections"};

@@ -53,7 +53,7 @@ void OrderWatch::on_delivery(const Delivery& delivery) {
 
 void OrderWatch::on_commit(std::string_view group, std::span<const Inversions::Commit> commits, TimestampMs time) {
     const bool is_watched = !waiting_.empty() || std::ranges::any_of(growths_, [&](const Growth& growth) {
-        return growth.groups.contains(group) || growth.has_at_work(group);
+        return growth.groups.contains(group) || growth.has_at_work(group) || growth.late.is_noting(group);
     });
     if (!is_watched) {
         return;
@@ -104,8 +104,59 @@ void OrderWatch::settle(const ReaderFacts& facts, ReaderOwners& owners, std::opt
         waiting_.pop_front();
     }
     end_watches(*facts.connections, time);
+    const bool has_judged_late = settle_late(facts, time);
     remember_positions(facts);
-    is_reading_ = !facts.records->has_budget();
+    is_reading_ = !has_judged_late && !facts.records->has_budget();
+}
+
+void OrderWatch::note_for_late(const Waiting& waiting, const std::string& group, bool is_attributed) {
+    const Delivery& delivery = waiting.delivery;
+    if (!waiting.to) {
+        return;
+    }
+    HandOut handed = hand_out_of(delivery, *waiting.to);
+    handed.is_attributed = is_attributed;
+    const auto before = positions_.find(group);
+    for (std::size_t index = 0; index < growths_.size(); ++index) {
+        // It lies after this growth. Groups that are handed what lies after the next one are through.
+        if (growths_[index].cut.is_before(delivery.partition, delivery.from) &&
+            growths_[index].cut.is_before(delivery.partition, Offset{handed.to.value - 1})) {
+            continue;
+        }
+        growths_[index].late.hand_out(group, handed, before == positions_.end() ? std::span<const Offset>() : before->second);
+    }
+}
+
+bool OrderWatch::settle_late(const ReaderFacts& facts, LookTime& time) {
+    bool is_done = true;
+    for (std::size_t index = 0; index < growths_.size(); ++index) {
+        const std::size_t known = cuts_.size() - growths_.size() + index;
+        partitioners::FamilySet families = families_;
+        bool has_late = false;
+        const KeyCuts* homes = nullptr;
+        for (const Scan& scan : growths_[index].scans) {
+            has_late = has_late || scan.scan.has_late();
+            if (const auto family = scan.scan.family(); family && families_.is_empty()) {
+                families.insert(*family);
+            }
+            if (scan.scan.has_read_before() && (scan.is_whole || homes == nullptr)) {
+                homes = &scan.scan.cuts();
+            }
+        }
+        is_done = growths_[index].late.settle({.growths = std::span(cuts_).first(known + 1),
+                                               .ends = known + 1 < cuts_.size() ? cuts_[known + 1].ends : std::vector<Offset>(),
+                                               .writers = facts.stale_writers,
+                                               .families = families,
+                                               .has_late = has_late,
+                                               .homes = homes,
+                                               .log_starts = facts.log_starts,
+                                               .log_ends = facts.log_ends,
+                                               .positions = last_positions_,
+                                               .records = *facts.records},
+                                              time) &&
+                  is_done;
+    }
+    return is_done;
 }
 
 void OrderWatch::forget_removed(const ReaderFacts& facts) {
@@ -118,6 +169,7 @@ void OrderWatch::forget_removed(const ReaderFacts& facts) {
             for (auto& [group, order] : growth.groups) {
                 order.order.forget_before(partition, facts.log_starts[index]);
             }
+            growth.late.forget_before(partition, facts.log_starts[index]);
             for (auto& [client, passes] : growth.outsiders) {
                 for (OutsidePass& pass : passes) {
                     pass.forget_before(partition, facts.log_starts[index]);
@@ -234,7 +286,9 @@ OrderWatch::Step OrderWatch::apply_to_groups(const Waiting& waiting, std::span<c
             }
         }
     }
-    if (concerned.empty()) {
+    const bool is_late_judged = std::ranges::any_of(growths_, [](const Growth& growth) { return growth.late.is_judging(); });
+    if (concerned.empty() && !is_late_judged) {
+        std::ranges::for_each(names, [&](const std::string& name) { note_for_late(waiting, name, is_attributed); });
         return Step::done;
     }
     if (waiting.is_gone) {
@@ -254,6 +308,7 @@ OrderWatch::Step OrderWatch::apply_to_groups(const Waiting& waiting, std::span<c
     }
     HandOut handed = hand_out_of(delivery, *waiting.to);
     handed.is_attributed = is_attributed;
+    std::ranges::for_each(names, [&](const std::string& name) { note_for_late(waiting, name, is_attributed); });
     for (const auto& [growth, order, group] : concerned) {
         if (growth->cut.is_before(delivery.partition, delivery.from)) {
             order->last_before = delivery.time;
@@ -261,7 +316,7 @@ OrderWatch::Step OrderWatch::apply_to_groups(const Waiting& waiting, std::span<c
         if (is_attributed && !order->order.begin_of(delivery.partition) && is_begin_doubtful(*order, *group, delivery)) {
             order->order.doubt_begin(delivery.partition);
         }
-        order->order.hand_out(handed, growth->scans[order->scan].scan.cuts());
+        order->order.hand_out(handed, growth->scans[order->scan].scan.cuts().table());
     }
     return Step::done;
 }
@@ -328,7 +383,7 @@ OrderWatch::Step OrderWatch::apply_to_outsider(const Waiting& waiting, const Rea
         if (scan == nullptr) {
             pass->note(handed);
         } else {
-            pass->judge(handed, scan->cuts());
+            pass->judge(handed, scan->cuts().table());
         }
     }
     return Step::done;
@@ -368,6 +423,9 @@ OutsidePass* OrderWatch::pass_of(Growth& growth, const ReadingClient& client, co
 
 void OrderWatch::apply(const CommitNote& note) {
     for (Growth& growth : growths_) {
+        for (const Inversions::Commit& commit : note.commits) {
+            growth.late.commit(note.group, commit.partition, commit.offset, note.time);
+        }
         const auto order = growth.groups.find(note.group);
         if (order == growth.groups.end()) {
             if (growth.has_at_work(note.group)) {
@@ -398,6 +456,7 @@ void OrderWatch::forget(const std::string& group) {
         growth.known_groups.erase(group);
         growth.done_groups.erase(group);
         growth.commits_at_work.erase(group);
+        growth.late.forget_group(group);
         if (growth.has_at_work(group) || growth.has_done(group)) {
             growth.deleted_then.insert(group);
         }
@@ -488,7 +547,7 @@ void OrderWatch::leave_out(const std::vector<std::string>& groups) {
 
 void OrderWatch::remember_positions(const ReaderFacts& facts) {
     positions_ = std::exchange(last_positions_, {});
-    const std::int32_t partitions = cuts_.empty() ? 0 : cuts_.back().old_count;
+    const std::int32_t partitions = cuts_.empty() ? 0 : cuts_.back().new_count;
     for (const GroupFacts& group : facts.groups) {
         last_positions_.emplace(group.group_id, positions_in(group, partitions));
     }
@@ -497,7 +556,7 @@ void OrderWatch::remember_positions(const ReaderFacts& facts) {
 void OrderWatch::end_watches(const ConnectionDirectory& connections, LookTime& time) {
     is_full_ = keys() >= kKeysMax;
     for (Growth& growth : growths_) {
-        bool is_in_use = &growth == &growths_.back() && wanted_moved_;
+        bool is_in_use = (&growth == &growths_.back() && wanted_moved_) || growth.late.needs_homes();
         for (auto& [group, order] : growth.groups) {
             if (order.is_through) {
                 continue;
@@ -564,6 +623,7 @@ std::size_t OrderWatch::keys() const {
                 count += pass.order().size();
             }
         }
+        count += growth.late.size();
     }
     return count;
 }
@@ -640,137 +700,6 @@ OrderWatch::Moved OrderWatch::moved_from(std::span<const Offset> positions) cons
         }
     }
     return moved;
-}
-
-void OrderWatch::add_to(Told& told, const DeliveryOrder& order, bool is_exact) const {
-    const std::vector<WrongKey> wrong = order.wrong_keys();
-    const DeliveryOrder::Counts counts = order.counts();
-    std::set<std::uint64_t> in_several;
-    std::set<std::uint64_t> certain;
-    for (const WrongKey& key : wrong) {
-        told.keys.insert(key.cut.key_hash);
-        if (key.is_processed) {
-            told.processed.insert(key.cut.key_hash);
-        }
-        (key.is_in_one_answer ? told.in_one_answer : in_several).insert(key.cut.key_hash);
-        (key.is_in_two_members ? told.in_two_members : certain).insert(key.cut.key_hash);
-        told.readers.insert(key.later_reader);
-        told.readers.insert(key.earlier_reader);
-        told.first = told.first == kNoTimestamp ? key.earlier_time : std::min(told.first, key.earlier_time);
-        told.last = std::max(told.last, key.earlier_time);
-    }
-    for (const std::uint64_t key : in_several) {
-        told.in_one_answer.erase(key);
-    }
-    for (const std::uint64_t key : certain) {
-        told.in_two_members.erase(key);
-    }
-    told.is_exact = told.is_exact && is_exact && counts.is_exact && !are_all_inexact_ && waiting_.empty();
-    const auto note_earlier = [&](const KeyCut& cut) {
-        Offset& last = told.last_earlier.try_emplace(cut.from, cut.earlier).first->second;
-        last = std::max(last, cut.earlier);
-    };
-    std::ranges::for_each(wrong, note_earlier, &WrongKey::cut);
-    const auto add_open = [&](std::set<std::uint64_t>& keys, const std::vector<KeyCut>& cuts) {
-        for (const KeyCut& cut : cuts) {
-            keys.insert(cut.key_hash);
-            note_earlier(cut);
-        }
-    };
-    add_open(told.overlapping, order.overlapping());
-    add_open(told.unattributed, order.unattributed());
-    add_open(told.given_back, order.given_back());
-    std::erase_if(told.overlapping, [&](std::uint64_t key) { return told.keys.contains(key); });
-    std::erase_if(told.unattributed,
-                  [&](std::uint64_t key) { return told.keys.contains(key) || told.overlapping.contains(key); });
-    std::erase_if(told.given_back, [&](std::uint64_t key) {
-        return told.keys.contains(key) || told.overlapping.contains(key) || told.unattributed.contains(key);
-    });
-    told.cuts.insert(told.cuts.end(), wrong.begin(), wrong.end());
-}
-
-std::map<std::string, OrderWatch::Told> OrderWatch::told() const {
-    std::map<std::string, Told> all;
-    for (const Growth& growth : growths_) {
-        for (const auto& [group, order] : growth.groups) {
-            if (order.order.has_told() && !deletions_.contains(group)) {
-                add_to(all[group], order.order, !growth.has_left_out && !inexact_groups_.contains(group));
-            }
-        }
-    }
-    return all;
-}
-
-std::map<ReadingClient, OrderWatch::Told> OrderWatch::told_outside() const {
-    std::map<ReadingClient, Told> all;
-    for (const Growth& growth : growths_) {
-        for (const auto& [client, passes] : growth.outsiders) {
-            ReadingClient named = client;
-            named.process.reset();
-            for (const OutsidePass& pass : passes) {
-                if (pass.order().has_told()) {
-                    add_to(all[named], pass.order(), !growth.has_left_out && pass.is_exact());
-                }
-            }
-        }
-    }
-    return all;
-}
-
-std::vector<WrongKey> OrderWatch::wrong_keys(const Reader& reader) const {
-    const auto is_meant = [&](const ReadingClient& client) {
-        return client.identity.client_id == reader.client_id &&
-               (reader.client_address.empty() || host_of(client.identity.address) == host_of(reader.client_address));
-    };
-    std::vector<WrongKey> all;
-    const auto append = [&](const DeliveryOrder& order) {
-        const std::vector<WrongKey> more = order.wrong_keys();
-        all.insert(all.end(), more.begin(), more.end());
-    };
-    for (const Growth& growth : growths_) {
-        if (!reader.group.empty()) {
-            if (const auto order = growth.groups.find(reader.group); order != growth.groups.end()) {
-                append(order->second.order);
-            }
-            continue;
-        }
-        for (const auto& [client, passes] : growth.outsiders) {
-            if (is_meant(client)) {
-                std::ranges::for_each(passes, append, &OutsidePass::order);
-            }
-        }
-    }
-    return all;
-}
-
-bool OrderWatch::has_judged(std::string_view group, PartitionIndex from, Offset earlier, PartitionIndex to, Offset later) const {
-    if (are_all_inexact_ || inexact_groups_.contains(group)) {
-        return false;
-    }
-    return std::ranges::any_of(growths_, [&](const Growth& growth) {
-        const auto watched = growth.groups.find(group);
-        if (watched == growth.groups.end() || growth.has_left_out || !growth.cut.is_before(from, earlier) ||
-            growth.cut.is_before(to, later)) {
-            return false;
-        }
-        const DeliveryOrder& order = watched->second.order;
-        // Behind the key's first record there, the answers do not judge it.
-        const bool began_in_front = order.begin_of(to).value_or(kNoOffset) <= growth.cut.end_of(to);
-        return began_in_front && order.has_handed_out(from, earlier) && order.has_handed_out(to, later);
-    });
-}
-
-void OrderWatch::add_groups_told(std::set<std::string>& groups) const {
-    for (const Growth& growth : growths_) {
-        for (const auto& [group, order] : growth.groups) {
-            groups.insert(group);
-        }
-    }
-    for (const auto* known : {&positions_, &last_positions_}) {
-        for (const auto& [group, positions] : *known) {
-            groups.insert(group);
-        }
-    }
 }
 
 }  // namespace partita::insight

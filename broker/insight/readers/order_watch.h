@@ -17,6 +17,7 @@
 #include "broker/insight/order/delivery_order.h"
 #include "broker/insight/order/growth_scan.h"
 #include "broker/insight/readers/inversions.h"
+#include "broker/insight/readers/late_order.h"
 #include "broker/insight/readers/look_time.h"
 #include "broker/insight/readers/outside_pass.h"
 #include "broker/insight/readers/reader_facts.h"
@@ -50,6 +51,8 @@ struct Delivery {
 /// what it was handed, and be handed it again. A group that commits nothing is through some time after it was handed the last of
 /// it. A group that had committed all of that when the watch began is through at once. For clients that read in no group, see
 /// OutsidePass.
+///
+/// Records that producers still place by an earlier count after a growth are judged by LateOrder, for groups.
 class OrderWatch {
   public:
     /// Most deliveries and commits that wait. Without room they are left out, and the numbers of the topic become lower bounds.
@@ -82,7 +85,10 @@ class OrderWatch {
     void forget_group(const std::string& group);
 
     /// True if something waits that a look can settle.
-    [[nodiscard]] bool has_work() const { return !waiting_.empty() || is_reading_; }
+    [[nodiscard]] bool has_work() const {
+        return !waiting_.empty() || is_reading_ ||
+               std::ranges::any_of(growths_, [](const Growth& growth) { return growth.late.has_work(); });
+    }
     /// The last `settle` used up its budget: there are records left to read.
     [[nodiscard]] bool is_reading() const { return is_reading_; }
 
@@ -138,10 +144,12 @@ class OrderWatch {
     [[nodiscard]] std::vector<WrongKey> wrong_keys(const Reader& reader) const;
 
     /// True if the answers to the group show in which order it was handed two records of a key that moved: `earlier` from before
-    /// a growth and `later` from after it. Commits of the group then add nothing: with several members, one may
-    /// commit the newer record while another has got the older one and not committed it yet.
+    /// a growth, or placed by an earlier count, and `later` from after it. Commits of the group then add nothing: with several
+    /// members, one may commit the newer record while another has got the older one and not committed it yet.
     [[nodiscard]] bool has_judged(std::string_view group, PartitionIndex from, Offset earlier, PartitionIndex to,
                                   Offset later) const;
+    /// True if it judges in which order groups are handed the records of these writers.
+    [[nodiscard]] bool judges(std::span<const StaleWrites::Writer> writers) const;
     /// Deliveries wait that may still be judged exactly.
     [[nodiscard]] bool will_judge() const { return has_work() && !are_all_inexact_; }
 
@@ -214,6 +222,8 @@ class OrderWatch {
         bool may_any_group_read = false;
         /// A group had no room, or a scan could not read everything.
         bool has_left_out = false;
+        /// The records that producers placed by an earlier count after this growth.
+        LateOrder late;
 
         [[nodiscard]] bool has_at_work(std::string_view group) const {
             return groups_then && groups_then->at_work.contains(std::string(group)) && !done_groups.contains(group) &&
@@ -272,6 +282,10 @@ class OrderWatch {
     [[nodiscard]] std::size_t keys() const;
     void add_to(Told& told, const DeliveryOrder& order, bool is_exact) const;
     void read_for_moved(const ReaderFacts& facts);
+    /// The delivery was to the group; see LateOrder.
+    void note_for_late(const Waiting& waiting, const std::string& group, bool is_attributed);
+    /// False: there are late records left to judge.
+    bool settle_late(const ReaderFacts& facts, LookTime& time);
 
     std::deque<Event> waiting_;
     /// Every growth of the topic, ascending; those that are watched are the last ones.

@@ -50,7 +50,7 @@ void OutsidePass::make_room() {
     noted_ = std::move(fewer);
 }
 
-void OutsidePass::judge(const HandOut& handed, const KeyCuts& cuts) {
+void OutsidePass::judge(const HandOut& handed, const CutTable& cuts) {
     keep_span(handed);
     for (const HandOut& noted : noted_) {
         order_.hand_out(noted, cuts);

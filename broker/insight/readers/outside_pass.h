@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "broker/insight/order/cut_table.h"
 #include "broker/insight/order/delivery_order.h"
 #include "broker/insight/order/growth_scan.h"
-#include "broker/insight/order/key_cuts.h"
 #include "broker/insight/readers/reader_facts.h"
 #include "protocol/types.h"
 
@@ -46,7 +46,7 @@ class OutsidePass {
     /// The hand-outs that were noted and not judged yet, oldest first. The caller lets the scan read all of it before `judge`.
     [[nodiscard]] const std::deque<HandOut>& noted() const { return noted_; }
     /// `cuts` covers `handed` and all that was noted.
-    void judge(const HandOut& handed, const KeyCuts& cuts);
+    void judge(const HandOut& handed, const CutTable& cuts);
     /// Something was handed out that the pass did not see: its numbers are lower bounds.
     void lose() { has_lost_ = true; }
     void forget_before(PartitionIndex partition, Offset offset) { order_.forget_before(partition, offset); }

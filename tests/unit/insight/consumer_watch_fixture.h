@@ -75,7 +75,8 @@ class FakeRecords final : public KeyedRecords {
                 return offset;
             }
             --budget;
-            visit(offset, as_bytes(key));
+            const auto time = times.find({partition, offset});
+            visit(offset, as_bytes(key), time == times.end() ? TimestampMs{0} : time->second);
         }
         return std::min(to, decided_to);
     }
@@ -88,6 +89,8 @@ class FakeRecords final : public KeyedRecords {
     bool is_complete() const override { return true; }
 
     std::map<PartitionIndex, std::map<Offset, std::string>> keys;
+    /// The others have the time 0.
+    std::map<std::pair<PartitionIndex, Offset>, TimestampMs> times;
     Offset decided_to{INT64_MAX};
     std::size_t budget = SIZE_MAX;
 };
@@ -140,6 +143,7 @@ class ConsumerWatchTest : public testing::Test {
                                 .log_ends = ends_,
                                 .groups = groups_,
                                 .moved_keys = moved,
+                                .known_families = known_families_,
                                 .keys_seen = keys_seen_,
                                 .stale_writers = stale_,
                                 .connections = &connections_,
@@ -235,6 +239,8 @@ class ConsumerWatchTest : public testing::Test {
     KeyIndex keys_{1000};
     std::uint64_t keys_seen_ = 0;
     partitioners::FamilySet families_;
+    /// Those that producers were seen to use; `families_` are those of `keys_`.
+    partitioners::FamilySet known_families_;
     std::vector<StaleWrites::Writer> stale_;
     std::vector<Offset> starts_{Offset{0}, Offset{0}, Offset{0}, Offset{0}};
     std::vector<Offset> ends_{Offset{100}, Offset{50}, Offset{0}, Offset{0}};

@@ -8,6 +8,8 @@
 #include <set>
 #include <vector>
 
+#include "broker/insight/order/key_cuts.h"
+
 namespace partita::insight {
 namespace {
 
@@ -37,7 +39,7 @@ class DeliveryOrderTest : public ::testing::Test {
                          .to = Offset{to},
                          .time = TimestampMs{static_cast<std::int64_t>(answer) * 100},
                          .is_attributed = is_attributed},
-                        cuts_);
+                        cuts_.table());
     }
     void hand_out_to_a_stranger(PartitionIndex partition, std::int64_t from, std::int64_t to) {
         hand_out_in(++answer_, partition, from, to, 99, false);
@@ -391,7 +393,7 @@ TEST(DeliveryOrderOracle, CountsTheKeysThatEveryPairOfRecordsShows) {
                             .from = Offset{static_cast<std::int64_t>(from)},
                             .to = Offset{static_cast<std::int64_t>(to)},
                             .time = TimestampMs{static_cast<std::int64_t>(step)}},
-                           cuts);
+                           cuts.table());
             positions[partition] = to;
         }
         std::set<std::uint64_t> wrong;

@@ -103,13 +103,13 @@ TEST_F(GrowthScanTest, HasTheCutsOfTheRecordsThatItHasRead) {
     }
     GrowthScan scan = this->scan();
     ASSERT_TRUE(scan.read_before(records_));
-    EXPECT_TRUE(scan.cuts().cuts().empty());
+    EXPECT_TRUE(scan.cuts().table().cuts().empty());
     ASSERT_TRUE(scan.read_after(records_, {6}, Offset{ends_[{6}]}));
-    EXPECT_EQ(scan.cuts().cuts().size(), static_cast<std::size_t>(ends_[{6}]));
+    EXPECT_EQ(scan.cuts().table().cuts().size(), static_cast<std::size_t>(ends_[{6}]));
     for (std::int32_t partition = 0; partition < 8; ++partition) {
         ASSERT_TRUE(scan.read_after(records_, {partition}, Offset{ends_[{partition}]}));
     }
-    EXPECT_EQ(static_cast<std::int64_t>(scan.cuts().cuts().size()), moved(scan)) << "each key was written once before";
+    EXPECT_EQ(static_cast<std::int64_t>(scan.cuts().table().cuts().size()), moved(scan)) << "each key was written once before";
 }
 
 TEST_F(GrowthScanTest, LeavesOutRecordsWithAnEmptyKey) {
@@ -121,7 +121,7 @@ TEST_F(GrowthScanTest, LeavesOutRecordsWithAnEmptyKey) {
     ASSERT_TRUE(scan.read_before(records_));
     ASSERT_TRUE(scan.read_after(records_, {1}, Offset{1}));
     EXPECT_FALSE(scan.do_keys_count());
-    EXPECT_TRUE(scan.cuts().cuts().empty());
+    EXPECT_TRUE(scan.cuts().table().cuts().empty());
 }
 
 }  // namespace

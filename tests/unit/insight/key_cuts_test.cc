@@ -19,23 +19,23 @@ TEST(KeyCuts, JoinTheLastRecordBeforeTheGrowthAndTheFirstAfterIt) {
     cuts.add_before(kOld, Offset{9}, 77);
     cuts.add_after(kNew, Offset{1}, 77);
     cuts.add_after(kNew, Offset{2}, 77);
-    EXPECT_THAT(cuts.cuts(), ElementsAre(KeyCut{77, kOld, kNew, Offset{9}, Offset{1}}));
-    EXPECT_THAT(cuts.cuts_into(kNew), ElementsAre(0U));
-    EXPECT_THAT(cuts.cuts_into(kOld), IsEmpty());
+    EXPECT_THAT(cuts.table().cuts(), ElementsAre(KeyCut{77, kOld, kNew, Offset{9}, Offset{1}}));
+    EXPECT_THAT(cuts.table().cuts_into(kNew), ElementsAre(0U));
+    EXPECT_THAT(cuts.table().cuts_into(kOld), IsEmpty());
 }
 
 TEST(KeyCuts, KeyThatStaysHasNone) {
     KeyCuts cuts;
     cuts.add_before(kOld, Offset{3}, 77);
     cuts.add_after(kOld, Offset{10}, 77);
-    EXPECT_THAT(cuts.cuts(), IsEmpty());
+    EXPECT_THAT(cuts.table().cuts(), IsEmpty());
 }
 
 TEST(KeyCuts, KeyThatOnlyCameAfterTheGrowthHasNone) {
     KeyCuts cuts;
     cuts.add_before(kOld, Offset{3}, 77);
     cuts.add_after(kNew, Offset{0}, 78);
-    EXPECT_THAT(cuts.cuts(), IsEmpty());
+    EXPECT_THAT(cuts.table().cuts(), IsEmpty());
     EXPECT_EQ(cuts.kept_keys(), 1U);
 }
 
@@ -44,8 +44,8 @@ TEST(KeyCuts, KeyThatAnEarlierGrowthMovedHasOneFromEachPartition) {
     cuts.add_before(kOld, Offset{3}, 77, 0);
     cuts.add_before(kOther, Offset{5}, 77, 1);
     cuts.add_after(kNew, Offset{0}, 77);
-    EXPECT_THAT(cuts.cuts(), UnorderedElementsAre(KeyCut{77, kOld, kNew, Offset{3}, Offset{0}},
-                                                  KeyCut{77, kOther, kNew, Offset{5}, Offset{0}}));
+    EXPECT_THAT(cuts.table().cuts(), UnorderedElementsAre(KeyCut{77, kOld, kNew, Offset{3}, Offset{0}},
+                                                          KeyCut{77, kOther, kNew, Offset{5}, Offset{0}}));
 }
 
 // Its records were in no order before the growth either.
@@ -57,7 +57,7 @@ TEST(KeyCuts, KeyThatProducersScatterHasNone) {
     cuts.add_before(kOther, Offset{5}, 78, KeyCuts::kUnexplained);
     cuts.add_after(kNew, Offset{0}, 77);
     cuts.add_after(kNew, Offset{1}, 78);
-    EXPECT_THAT(cuts.cuts(), IsEmpty());
+    EXPECT_THAT(cuts.table().cuts(), IsEmpty());
 }
 
 TEST(KeyCuts, KeyIsRememberedInItsNewestPartitions) {
@@ -66,8 +66,22 @@ TEST(KeyCuts, KeyIsRememberedInItsNewestPartitions) {
         cuts.add_before({partition}, Offset{1}, 77, partition);
     }
     cuts.add_after({50}, Offset{0}, 77);
-    ASSERT_EQ(cuts.cuts().size(), KeyCuts::kPlacesMax);
-    EXPECT_EQ(cuts.cuts().front().from, PartitionIndex{1}) << "the first one was forgotten";
+    ASSERT_EQ(cuts.table().cuts().size(), KeyCuts::kPlacesMax);
+    EXPECT_EQ(cuts.table().cuts().front().from, PartitionIndex{1}) << "the first one was forgotten";
+}
+
+TEST(KeyCuts, KeyThatIsWrittenToItsOldPartitionAndToANewOneIsLate) {
+    KeyCuts cuts;
+    cuts.add_before(kOld, Offset{3}, 77);
+    cuts.add_before(kOld, Offset{4}, 78);
+    EXPECT_EQ(cuts.home(kOld, 77), KeyCuts::Home::here);
+    EXPECT_EQ(cuts.home(kNew, 77), KeyCuts::Home::elsewhere);
+    EXPECT_EQ(cuts.home(kOld, 79), KeyCuts::Home::unknown);
+    cuts.add_after(kOld, Offset{10}, 77);
+    cuts.add_after(kNew, Offset{0}, 78);
+    EXPECT_FALSE(cuts.has_late());
+    cuts.add_after(kNew, Offset{1}, 77);
+    EXPECT_TRUE(cuts.has_late());
 }
 
 TEST(KeyCuts, MoreKeysThanTheLimitLeaveASampleThatSaysItsShare) {
@@ -82,7 +96,7 @@ TEST(KeyCuts, MoreKeysThanTheLimitLeaveASampleThatSaysItsShare) {
     for (std::uint64_t key = 1; key <= kKeys; ++key) {
         cuts.add_after(kNew, Offset{static_cast<std::int64_t>(key)}, key * kSpread);
     }
-    EXPECT_EQ(cuts.cuts().size(), cuts.kept_keys()) << "facts about a kept key stay exact";
+    EXPECT_EQ(cuts.table().cuts().size(), cuts.kept_keys()) << "facts about a kept key stay exact";
 }
 
 }  // namespace

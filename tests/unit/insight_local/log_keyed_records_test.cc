@@ -43,7 +43,7 @@ class KeyedRecordsOfALog : public ::testing::Test {
     /// Reads once, and returns the offset where the reading stopped. The offsets of the records are in `offsets`.
     Offset read(LogKeyedRecords& records, std::int64_t from, std::int64_t to) {
         offsets.clear();
-        return records.read({0}, Offset{from}, Offset{to}, [&](Offset offset, Bytes key) {
+        return records.read({0}, Offset{from}, Offset{to}, [&](Offset offset, Bytes key, TimestampMs) {
             EXPECT_EQ(as_text(key), "key");
             offsets.push_back(offset.value);
         });
