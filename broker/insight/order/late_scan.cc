@@ -95,12 +95,16 @@ void LateScan::add(PartitionIndex partition, Offset offset, Bytes key, Timestamp
     if (place == entry.places.end()) {
         place = entry.places.insert(place, {.partition = partition, .is_late = is_late});
     }
-    const std::size_t records_max = entry.has_late && records_ < limits_.records_max ? kRecordsMax : 2;
-    if (place->records.size() < records_max) {
-        place->records.push_back({offset, time});
+    const std::size_t records_max = entry.has_late && records_ < limits_.records_max ? kRecordsMax : kFewRecordsMax;
+    std::vector<Record>& kept = place->records;
+    if (kept.size() < records_max) {
+        kept.push_back({offset, time});
         ++records_;
     } else {
-        place->records.back() = {offset, time};
+        if (kept.back().time < time) {
+            kept[kept.size() - 2] = kept.back();
+        }
+        kept.back() = {offset, time};
         place->has_gap = true;
     }
     if (!std::exchange(entry.is_dirty, true)) {
@@ -141,13 +145,26 @@ void LateScan::join(std::uint64_t hash, Key& key) {
     }
 }
 
-void LateScan::join(std::uint64_t hash, Key& key, const Place& from, const Place& to) {
-    if (from.has_gap || to.has_gap) {
-        // The records that are missing matter only if the writers took turns.
-        const auto [first_from, last_from] = std::ranges::minmax(from.records, {}, &Record::time);
-        const auto [first_to, last_to] = std::ranges::minmax(to.records, {}, &Record::time);
-        is_exact_ = is_exact_ && (last_from.time < first_to.time || last_to.time < first_from.time);
+bool LateScan::may_miss(const Place& from, const Place& to) {
+    if (!from.has_gap && !to.has_gap) {
+        return false;
     }
+    const auto [first_from, last_from] = std::ranges::minmax(from.records, {}, &Record::time);
+    const auto [first_to, last_to] = std::ranges::minmax(to.records, {}, &Record::time);
+    if (last_to.time <= first_from.time) {
+        return false;
+    }
+    // The writers took turns.
+    if (last_from.time > first_to.time) {
+        return true;
+    }
+    // The last record of `from` may be as old as the first ones of `to`: it comes before the first newer one.
+    const auto newer = std::ranges::find_if(to.records, [&](const Record& record) { return record.time > last_from.time; });
+    return to.has_gap && newer >= to.records.end() - 2;
+}
+
+void LateScan::join(std::uint64_t hash, Key& key, const Place& from, const Place& to) {
+    is_exact_ = is_exact_ && !may_miss(from, to);
     // A reader gets the last of the older records last. Those that are older than another record in front of `later` have a cut
     // to that one.
     const Record* before = nullptr;

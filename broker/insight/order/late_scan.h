@@ -32,9 +32,10 @@ class LateScan {
   public:
     /// Most keys from after the growth.
     static constexpr std::size_t kKeysMax = 65'536;
-    /// Most records of a key in a partition that are remembered: the first ones, and the last. Only the first and the last while
-    /// the key has no late record.
+    /// Most records of a key in a partition that are remembered: the first ones, the last, and the last with an earlier
+    /// timestamp. Only one of the first ones while the key has no late record.
     static constexpr std::size_t kRecordsMax = 32;
+    static constexpr std::size_t kFewRecordsMax = 3;
     /// Most records of all keys; further ones as if their key had no late record.
     static constexpr std::size_t kAllRecordsMax = 1'000'000;
     static constexpr std::size_t kCutsOfKeyMax = 64;
@@ -77,7 +78,7 @@ class LateScan {
     struct Place {
         PartitionIndex partition;
         bool is_late = false;
-        /// Records between the last two are missing.
+        /// Records in front of the last two are missing.
         bool has_gap = false;
         std::vector<Record> records;
     };
@@ -95,6 +96,8 @@ class LateScan {
     void add(PartitionIndex partition, Offset offset, Bytes key, TimestampMs time, Placed by);
     void join(std::uint64_t hash, Key& key);
     void join(std::uint64_t hash, Key& key, const Place& from, const Place& to);
+    /// True if records that are missing between those of the places may be part of a cut.
+    [[nodiscard]] static bool may_miss(const Place& from, const Place& to);
     void note_late_end(PartitionIndex partition, Offset end);
 
     std::vector<GrowthCut> growths_;

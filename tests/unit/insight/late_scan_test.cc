@@ -129,6 +129,24 @@ TEST_F(LateScanTest, WritersThatTakeTurnsHaveACutForEachTurn) {
                                                           cut(new_, second, old_, third)));
 }
 
+// Producers write many records of a key in a millisecond.
+TEST_F(LateScanTest, TheTurnMayComeWithinAMillisecond) {
+    for (int time = 1; time <= 3 * static_cast<int>(LateScan::kRecordsMax); ++time) {
+        write(key_, kOldCount, time / 3);
+    }
+    const Offset older{ends_[old_] - 2};
+    const std::int64_t last = LateScan::kRecordsMax;
+    const Offset first{ends_[new_]};
+    for (int number = 0; number <= 3 * static_cast<int>(LateScan::kRecordsMax); ++number) {
+        write(key_, kNewCount, last + number / 3);
+    }
+    LateScan scan = this->scan();
+    read_all(scan);
+    EXPECT_TRUE(scan.is_exact());
+    EXPECT_THAT(scan.table().cuts(), UnorderedElementsAre(cut(old_, older, new_, first),
+                                                          cut(old_, Offset{older.value + 1}, new_, Offset{first.value + 3})));
+}
+
 TEST_F(LateScanTest, ManyTurnsThatAreNotRememberedMakeItInexact) {
     for (int time = 0; time <= 2 * static_cast<int>(LateScan::kRecordsMax); ++time) {
         write(key_, time % 2 == 0 ? kOldCount : kNewCount, time);
