@@ -152,6 +152,16 @@ void Reactor::fill(const ReplyTarget& target, Reply&& reply) {
     found->second->fill_slot(target.slot, std::move(reply));
 }
 
+void Reactor::end_rest(std::span<const std::unique_ptr<Reactor>> reactors, const ReplyTarget& target) {
+    PARTITA_ASSERT(target.reactor < reactors.size(), "a connection lives on an existing reactor");
+    Reactor& owner = *reactors[target.reactor];
+    owner.post([&owner, connection = target.connection] {
+        if (const auto found = owner.receivers_.find(connection); found != owner.receivers_.end()) {
+            found->second->end_rest();
+        }
+    });
+}
+
 void Reactor::wake_at(Instant deadline) {
     if (thread_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
         requested_ = std::min(requested_, deadline);
@@ -177,10 +187,8 @@ void Reactor::finish_turn() {
     refresh_now();
     // Sending can let a connection handle requests that it has already read. These can stage appends and ask for sends of their
     // own, so repeat until nothing is left.
+    end_turn_of_all();
     do {
-        for (TurnParticipant* participant : participants_) {
-            participant->end_turn(now_);
-        }
         sending_.swap(to_send_);
         for (const std::uint64_t id : sending_) {
             if (const auto found = receivers_.find(id); found != receivers_.end()) {
@@ -189,7 +197,12 @@ void Reactor::finish_turn() {
             }
         }
         sending_.clear();
+        // A participant may have more to do because of one behind it: a connection whose rest is over has an append written.
+        end_turn_of_all();
     } while (!to_send_.empty());
+}
+
+void Reactor::end_turn_of_all() {
     for (TurnParticipant* participant : participants_) {
         participant->end_turn(now_);
     }

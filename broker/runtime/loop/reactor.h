@@ -30,6 +30,8 @@ class ReplyReceiver {
     virtual void send_ready() = 0;
     /// Reads bytes that have probably arrived already. The reactor calls this once for each `request_read`.
     virtual void read_again() = 0;
+    /// Ends the connection's rest, if it rests.
+    virtual void end_rest() {}
 };
 
 /// Work that the reactor does at the end of every turn, for example writing staged appends and waking waiting fetches. The
@@ -77,6 +79,9 @@ class Reactor {
     /// connection is gone.
     static void deliver(std::span<const std::unique_ptr<Reactor>> reactors, const ReplyTarget& target, Reply&& reply);
 
+    /// Ends the rest of the connection that `target` names, in the same way.
+    static void end_rest(std::span<const std::unique_ptr<Reactor>> reactors, const ReplyTarget& target);
+
     /// Makes sure that a turn runs at `deadline` or earlier.
     void wake_at(Instant deadline);
 
@@ -115,6 +120,7 @@ class Reactor {
     /// Waits for the first event and serves it. Polls if that is worthwhile, otherwise sleeps. False if the reactor must end.
     [[nodiscard]] bool serve_next();
     void leave_seat();
+    void end_turn_of_all();
     /// When a turn is due even without events. Called once at the end of a turn.
     [[nodiscard]] Instant next_turn();
     void arm_timer(Instant next);

@@ -63,6 +63,52 @@ TEST(Reactor, StepWaitsForNothingAndSaysWhenTheNextIsDue) {
     EXPECT_EQ(deadline.met, 1);
 }
 
+// A connection rests because of a quota. When its rest is over, it serves an append that it received before: the participant in
+// front of it writes that, and answers.
+TEST(Reactor, AReplyToWorkThatAParticipantFoundLeavesInTheSameTurn) {
+    class Sender final : public runtime::ReplyReceiver {
+      public:
+        void fill_slot(std::uint64_t /*slot*/, runtime::Reply&& /*reply*/) override {}
+        void send_ready() override { ++sent; }
+        void read_again() override {}
+        int sent = 0;
+    };
+    struct Writer final : runtime::TurnParticipant {
+        void end_turn(Now) override {
+            if (std::exchange(is_staged, false)) {
+                reactor->request_send(receiver);
+            }
+        }
+        std::optional<Instant> next_deadline() override { return std::nullopt; }
+        runtime::Reactor* reactor = nullptr;
+        std::uint64_t receiver = 0;
+        bool is_staged = false;
+    };
+    struct Rest final : runtime::TurnParticipant {
+        void end_turn(Now now) override { writer->is_staged |= now.monotonic >= end && !std::exchange(is_over, true); }
+        std::optional<Instant> next_deadline() override { return is_over ? std::nullopt : std::optional(end); }
+        Writer* writer = nullptr;
+        Instant end{1'500};
+        bool is_over = false;
+    };
+    StillClock clock;
+    runtime::PollingSeats no_seats(0);
+    runtime::Reactor reactor(0, clock, no_seats);
+    Sender sender;
+    Writer writer;
+    Rest rest;
+    writer.reactor = &reactor;
+    writer.receiver = reactor.add_receiver(sender);
+    rest.writer = &writer;
+    reactor.add_participant(writer);
+    reactor.add_participant(rest);
+    EXPECT_EQ(reactor.step(), Instant{1'500});
+    clock.ms = 1'500;
+    EXPECT_EQ(reactor.step(), kNever);
+    EXPECT_EQ(sender.sent, 1);
+    reactor.remove_receiver(writer.receiver);
+}
+
 TEST(TurnTimer, CallsOnceWhenItsReactorsClockHasComeThere) {
     StillClock clock;
     runtime::PollingSeats no_seats(0);
