@@ -16,6 +16,7 @@ class OwnershipSource;
 namespace partita::handlers {
 
 class CommitGate;
+class RequestGate;
 
 /// The parts that an addon brings to other rooms (its HTTP resources, its metrics), by their types.
 class AddedParts {
@@ -56,6 +57,8 @@ class AddedParts {
 struct Extensions {
     /// The service that clients see instead of Kafka.
     const access::Offer* offer = nullptr;
+    /// Judges requests before they are served; null serves all.
+    RequestGate* gate = nullptr;
     /// Called for each partition of a commit.
     CommitGate* commit_gate = nullptr;
     /// Asked for the owners of partitions, before Kafka's groups.

@@ -108,6 +108,10 @@ class ClientRequest {
     void reply(const Response& response) {
         reply_as(Response::schema, &response);
     }
+    /// The same for a response of the API's own type.
+    void reply_with(const void* response) { reply_as(*pending_.api->response, response); }
+    /// The answer to this request goes nowhere. Call this before the request is served.
+    void drop_reply() { pending_.target.slot = kNoSlot; }
     /// Replies in a version other than the request's; only for ApiVersions.
     template <class Response>
     void reply_in_version(std::int16_t version, const Response& response) {

@@ -8,6 +8,7 @@
 #include "broker/handlers/connection_end.h"
 #include "broker/handlers/extensions.h"
 #include "broker/handlers/request_context.h"
+#include "broker/handlers/request_gate.h"
 #include "broker/kafka/listener_login.h"
 #include "broker/logs/turn.h"
 #include "broker/runtime/loop/counters.h"
@@ -62,7 +63,12 @@ void KafkaFront::replied(const runtime::ClientConnection& client, const runtime:
     handlers::note_reply(services_, client, reply);
 }
 
-void KafkaFront::closed(const runtime::ClientConnection& client) { handlers::connection_closed(services_, client); }
+void KafkaFront::closed(const runtime::ClientConnection& client) {
+    if (services_.extensions.gate != nullptr) {
+        services_.extensions.gate->closed(client);
+    }
+    handlers::connection_closed(services_, client);
+}
 
 config::CurrentConfig::Objection KafkaFront::objection() const {
     return [listener = listener_](const config::BrokerConfig& before, const config::BrokerConfig& after) {
@@ -134,7 +140,37 @@ Served KafkaFront::serve_frame(logs::Turn& turn, const net::Speaker& speaker, co
             return refused("the session of the login has ended (connections.max.reauth.ms)");
         }
     }
+    if (services_.extensions.gate != nullptr && context.outcome() == runtime::RequestContext::Outcome::none) {
+        if (auto served = pass_gate(speaker, request.slot, context)) {
+            return std::move(*served);
+        }
+    }
     return serve(login, request.slot, context);
+}
+
+std::optional<Served> KafkaFront::pass_gate(const net::Speaker& speaker, std::uint64_t slot, runtime::RequestContext& context) {
+    handlers::Passage passage = services_.extensions.gate->pass(context);
+    switch (passage.way) {
+        case handlers::Passage::Way::serve:
+        case handlers::Passage::Way::answered:
+            return std::nullopt;
+        case handlers::Passage::Way::wait:
+            speaker.conversation.give_back(slot);
+            return Served{.outcome = Outcome::postponed, .rests_until = passage.until};
+        case handlers::Passage::Way::drop_request:
+            return Served{.outcome = Outcome::parked, .slot = slot};
+        case handlers::Passage::Way::drop_response: {
+            context.drop_reply();
+            Served served = serve(nullptr, slot, context);
+            if (served.outcome == Outcome::ended) {
+                return served;
+            }
+            return Served{.outcome = Outcome::parked, .slot = slot};
+        }
+        case handlers::Passage::Way::disconnect:
+            return refused(std::move(passage.reason));
+    }
+    return std::nullopt;
 }
 
 Served KafkaFront::finish(const LoginExchange& login, std::uint64_t slot, LoginAnswer answer) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "broker/authentication/login_exchange.h"
 #include "broker/config/listeners.h"
@@ -40,6 +41,9 @@ class KafkaFront final : public net::Front {
     [[nodiscard]] net::Served finish(const authentication::LoginExchange& login, std::uint64_t slot, LoginAnswer answer);
     /// Serves a request that does not belong to a login.
     [[nodiscard]] net::Served serve(authentication::LoginExchange* login, std::uint64_t slot, runtime::RequestContext& context);
+    /// Leads the request through the gate (handlers/request_gate.h). Null if it is to be served, with an answer.
+    [[nodiscard]] std::optional<net::Served> pass_gate(const net::Speaker& speaker, std::uint64_t slot,
+                                                       runtime::RequestContext& context);
 
     const runtime::Services& services_;
     RequestServer& requests_;

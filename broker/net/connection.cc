@@ -232,6 +232,10 @@ void Connection::serve_requests() {
             close(served.reason);
             return;
         }
+        if (served.outcome == Served::Outcome::postponed) {
+            rest_until(served.rests_until);
+            break;
+        }
         work_ += reactor_choice::kRequestWork + conversation_.frame_bytes();
         settle(std::move(served));
     }
@@ -252,6 +256,7 @@ void Connection::settle(Served&& served) {
             end_with(std::move(served));
             break;
         case Served::Outcome::nothing:
+        case Served::Outcome::postponed:
         case Served::Outcome::refused:
             PARTITA_ASSERT(false, "only a request that was taken is settled");
     }
@@ -298,8 +303,20 @@ void Connection::fill_slot(std::uint64_t slot, runtime::Reply&& reply) {
     }
 }
 
-void Connection::rest(std::int64_t duration_ms) {
-    owner_.add_resting(*this, conversation_.rest(owner_.reactor().now().monotonic + duration_ms));
+void Connection::rest(std::int64_t duration_ms) { rest_until(owner_.reactor().now().monotonic + duration_ms); }
+
+void Connection::rest_until(Instant until) {
+    const Instant end = conversation_.rest(until);
+    if (end != kNever) {
+        owner_.add_resting(*this, end);
+    }
+}
+
+void Connection::end_rest() {
+    const auto self = owner_.share(*this);
+    owner_.reactor().refresh_now();
+    conversation_.end_rest();
+    resume();
 }
 
 void Connection::send_ready() {

@@ -69,6 +69,7 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     void fill_slot(std::uint64_t slot, runtime::Reply&& reply) override;
     void send_ready() override;
     void read_again() override;
+    void end_rest() override;
 
     /// The position in the reactor's list; the list's end once the connection was removed from it.
     [[nodiscard]] Siblings::iterator place() const { return place_; }
@@ -136,6 +137,7 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     /// Serves no further request, and ends the connection with the reply to this one.
     void end_with(Served&& served);
     void rest(std::int64_t duration_ms);
+    void rest_until(Instant until);
     /// Moves the connection if it may leave now. Returns true if it has moved; the caller must then not use this object any more.
     bool move_if_due();
     /// Returns false if the connection was closed.

@@ -58,6 +58,12 @@ class Conversation {
     template <class Measure>
     [[nodiscard]] std::expected<std::optional<Request>, std::string> next_request(const Measure& measure);
 
+    /// Gives back the request that `next_request` took last: it stays the next one. Call it before anything else is called.
+    void give_back(std::uint64_t slot) {
+        reader_.give_back();
+        replies_.give_back(slot);
+    }
+
     /// Serves no request until `slot` is filled. No effect if it is already filled.
     void park(std::uint64_t slot);
     [[nodiscard]] bool is_parked() const { return parked_slot_ != kNone; }
@@ -66,6 +72,8 @@ class Conversation {
     [[nodiscard]] bool is_resting() const { return rests_until_ != kNotResting; }
     /// Ends the rest if its time is over. The connection calls this before it looks for requests again.
     void advance(Instant now);
+    /// Ends the rest, whatever its time.
+    void end_rest() { rests_until_ = kNotResting; }
     /// Serves no further request. Replies to earlier requests still leave. The caller fills the last slot with a reply that
     /// closes the connection.
     void serve_no_more();

@@ -54,6 +54,9 @@ class FrameReader {
     template <class Measure>
     [[nodiscard]] std::expected<std::optional<MutableBytes>, std::string> next(const Measure& measure);
 
+    /// Gives back the frame that `next` took last: `next` finds it again. Call it before anything else is called.
+    void give_back() { buffer_->begin -= frame_bytes_; }
+
     /// The size of the last frame found, with the bytes around its content, even if the frame is not whole yet; 0 before the
     /// first one. The next frame is expected to be as large.
     [[nodiscard]] std::size_t frame_bytes() const { return frame_bytes_; }

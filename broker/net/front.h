@@ -41,22 +41,25 @@ struct Speaker {
 /// The outcome of the next request.
 struct Served {
     enum class Outcome : std::uint8_t {
-        nothing,   ///< No whole request was received.
-        replied,   ///< `reply` is the reply.
-        deferred,  ///< The reply comes later. The connection serves the following requests meanwhile.
-        parked,    ///< The reply comes later. The connection serves no following request before it.
-        ended,     ///< The connection ends with `reply`, after `rest_ms` and after earlier replies were sent.
-        refused,   ///< The connection ends at once, and earlier replies are dropped.
+        nothing,    ///< No whole request was received.
+        replied,    ///< `reply` is the reply.
+        deferred,   ///< The reply comes later. The connection serves the following requests meanwhile.
+        parked,     ///< The reply comes later. The connection serves no following request before it.
+        postponed,  ///< The request was given back, and the connection serves none before `rests_until`.
+        ended,      ///< The connection ends with `reply`, after `rest_ms` and after earlier replies were sent.
+        refused,    ///< The connection ends at once, and earlier replies are dropped.
     };
 
     Outcome outcome = Outcome::nothing;
-    /// The request's slot in its conversation; unused for `nothing` and `refused`.
+    /// The request's slot in its conversation; unused for `nothing`, `postponed` and `refused`.
     std::uint64_t slot = 0;
     /// Set after `replied`, and after `ended`, where it may be empty.
     runtime::Reply reply;
     /// How long the connection serves no request from now on, or, after `ended`, how long its end waits. A reply has its own rest
     /// time.
     std::int64_t rest_ms = 0;
+    /// Set after `postponed`; kNever waits for Connection::end_rest.
+    Instant rests_until{};
     /// The reason for the end of the connection, for the log; set after `ended` and `refused`.
     std::string reason;
 };

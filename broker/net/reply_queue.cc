@@ -21,6 +21,12 @@ std::uint64_t ReplyQueue::take_slot() {
     return first_slot_ + slots_.size() - 1;
 }
 
+void ReplyQueue::give_back(std::uint64_t slot) {
+    PARTITA_ASSERT(slot == first_slot_ + slots_.size() - 1 && !slots_[slots_.size() - 1].ready,
+                   "only the last slot is given back");
+    slots_.pop_back();
+}
+
 bool ReplyQueue::fill(std::uint64_t slot, runtime::Reply&& reply) {
     if (slot < first_slot_ || slot >= first_slot_ + slots_.size()) {
         return false;

@@ -38,6 +38,8 @@ class ReplyQueue {
 
     /// Takes the slot of the next request. Slot numbers ascend by one and are never reused.
     [[nodiscard]] std::uint64_t take_slot();
+    /// Gives back the slot that was taken last; it must not be filled. The next request takes it again.
+    void give_back(std::uint64_t slot);
     /// Puts the reply into its slot. Returns false, without effect, if the slot is gone or was never taken. A slot is filled
     /// once.
     bool fill(std::uint64_t slot, runtime::Reply&& reply);

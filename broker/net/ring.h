@@ -41,6 +41,12 @@ class Ring {
         }
     }
 
+    void pop_back() {
+        PARTITA_ASSERT(size_ > 0, "only what is there is taken out");
+        (*this)[size_ - 1] = T{};
+        --size_;
+    }
+
   private:
     static constexpr std::uint32_t kFirstCapacity = 1;
     static constexpr std::uint32_t kGrowth = 4;

@@ -94,6 +94,7 @@ void SimulatedConnection::settle(net::Served&& served) {
             conversation_.park(served.slot);
             break;
         case net::Served::Outcome::nothing:
+        case net::Served::Outcome::postponed:
         case net::Served::Outcome::refused:
             PARTITA_ASSERT(false, "only a request that was taken is settled");
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -40,6 +41,9 @@ struct Reply {
 /// Buffers for replies. Each thread keeps some buffers of replies that it sent, so that replies allocate nothing in steady state.
 [[nodiscard]] ByteBuffer take_reply_buffer();
 void recycle_reply_buffer(ByteBuffer&& buffer);
+
+/// No request has this slot.
+inline constexpr std::uint64_t kNoSlot = std::numeric_limits<std::uint64_t>::max() - 1;
 
 /// Where a reply belongs: reactor, connection, and the request's slot. A plain value that may outlive the connection; a reply
 /// that comes too late is dropped.

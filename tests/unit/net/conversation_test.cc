@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "broker/kafka/frames.h"
+#include "schedule/executor.h"
 #include "tests/support/memory_file_system.h"
 
 namespace partita::net {
@@ -299,6 +300,33 @@ TEST_F(Dialogue, RepliesLeaveInTheOrderOfRequestsWheneverTheyBecomeReady) {
     send();
     EXPECT_EQ(sent_, "first.second.third.");
     EXPECT_TRUE(conversation_.is_everything_answered());
+}
+
+TEST_F(Dialogue, ARequestThatIsGivenBackStaysTheNextOneUntilTheRestEnds) {
+    receive(frame("a"));
+    const std::string bytes = frame("b") + frame("c");
+    const MutableBytes room = conversation_.room(pool_);
+    std::memcpy(room.data(), bytes.data(), bytes.size());
+    conversation_.received(bytes.size());
+    const auto request = conversation_.next_request(kFrames);
+    ASSERT_TRUE(request.has_value() && request->has_value());
+    conversation_.give_back((*request)->slot);
+    conversation_.rest(kNever);
+    serve();
+    conversation_.advance(Instant{1'000'000});
+    serve();
+    EXPECT_THAT(served_, ElementsAre("a"));
+    EXPECT_TRUE(fill(0, "first."));
+    send();
+    EXPECT_EQ(sent_, "first.") << "earlier replies leave meanwhile";
+    EXPECT_TRUE(conversation_.is_everything_answered());
+    conversation_.end_rest();
+    serve();
+    EXPECT_THAT(served_, ElementsAre("a", "b", "c"));
+    EXPECT_TRUE(fill(2, "third."));
+    EXPECT_TRUE(fill(1, "second."));
+    send();
+    EXPECT_EQ(sent_, "first.second.third.");
 }
 
 TEST_F(Dialogue, OfMoreRepliesThanOneSendTakesTheOldestGoFirst) {
