@@ -41,6 +41,7 @@ namespace partita {
     LOCK(client_throttles, "ClientThrottles", "rates of clients that have a quota") \
     LOCK(shared_capacity, "SharedCapacity", "the rest of the capacity, and what passed") \
     LOCK(request_watch, "RequestWatch", "errors that were sent, and clients that had to wait") \
+    LOCK(faults, "faults::Faults", "the rules of the test bench, and the requests that wait because of them") \
     LOCK(connections, "Connections", "connections that produce, read or speak for members") \
     LOCK(key_queue, "KeySamples", "batches that wait for a look at their keys") \
     LOCK(reader_notes, "ReaderNotes::mutex_", "notes of what readers asked; groups that have told their positions") \

@@ -187,7 +187,8 @@ class LineReader {
             return {};
         }
         if (positionals_ < command().positionals.size()) {
-            const Option& positional = command().positionals[positionals_++];
+            const Option& positional = command().positionals[positionals_];
+            positionals_ += positional.may_repeat ? 0 : 1;
             if (const auto problem = problem_of(positional, true, word)) {
                 return std::unexpected(*problem);
             }

@@ -16,6 +16,7 @@ import harness
 import insight
 
 DOCUMENT = json.loads((pathlib.Path(__file__).parents[2] / "docs" / "openapi.json").read_text())
+BROKER_PROPERTIES = {"partita.test.bench.enable": "true"}
 TYPES = {"string": {str}, "integer": {int}, "number": {int, float}, "boolean": {bool}, "object": {dict}, "array": {list}, "null": {type(None)}}
 
 
@@ -23,6 +24,9 @@ def differences(value, schema, where="$"):
     """What of `value` is not as the schema says; only the words that the document uses are known."""
     if "$ref" in schema:
         schema = DOCUMENT["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]]
+    if "oneOf" in schema:
+        found = [differences(value, choice, where) for choice in schema["oneOf"]]
+        return [] if [] in found else found[0]
     unknown = schema.keys() - {"type", "properties", "required", "additionalProperties", "items", "const", "enum", "description"}
     assert not unknown, f"{where}: nobody checks {unknown}"
     types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
@@ -340,10 +344,26 @@ def test_the_rest(site):
     site.ask("topic", topic="made", status=404)
 
 
+def test_faults(site, broker):
+    assert site.ask("addFaults", {"match": {"api": "Produce", "topic": "nothing"}, "do": {"error": "REQUEST_TIMED_OUT"}})["ids"] == ["fault-1"]
+    several = [{"id": "slow", "match": {"api": "metadata"}, "when": {"times": 1}, "do": {"delay_ms": 1}}, {"do": {"hold": True}, "match": {"client_id": "x"}}]
+    assert site.ask("addFaults", several)["ids"] == ["slow", "fault-2"]
+    insight.admin(broker).list_topics(timeout=30)
+    assert [(one["id"], one["acted"]) for one in site.ask("faults")["faults"]] == [("fault-1", 0), ("slow", 1), ("fault-2", 0)]
+    assert site.ask("fault", id="slow")["match"] == {"api": "Metadata"}
+    assert [one["acted"] for one in site.ask("faultMatches", id="slow")["matches"]][0] is True
+    assert site.ask("releaseFault", id="fault-2")["released"] == 0
+    site.ask("removeFault", id="slow")
+    site.ask("fault", id="slow", status=404)
+    site.ask("addFaults", {"do": {"delay": 1}}, status=400)
+    site.ask("removeFaults")
+    assert site.ask("faults")["faults"] == []
+
+
 def test_every_operation_was_asked_and_every_route_is_described(site):
     assert OPERATIONS.keys() == site.asked, "the tests above leave some out"
     _, text = site.send("GET", "/nowhere", None)
-    served = {(method.lower(), re.sub(r"/[TGP](?=/|$)", "/*", path))
+    served = {(method.lower(), re.sub(r"/(?:[TGP]|ID)(?=/|$)", "/*", path))
               for method, path in re.findall(r"(GET|POST|PUT|DELETE) (/v1/[^,\s]*)", text.decode())}
     described = {(method, re.sub(r"\{\w+\}", "*", path)) for method, path, _ in OPERATIONS.values()}
     assert served == described

@@ -1,0 +1,51 @@
+// `partita serve --test-bench`, and `partita fault`.
+
+#include "broker/cli/addition.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "broker/addons/faults/cli/fault_command.h"
+#include "broker/addons/faults/config/fault_config.h"
+
+namespace partita::faults {
+namespace {
+
+constexpr std::string_view kTestBenchOption = "test-bench";
+
+class ServeOptions final : public cli::ServeOptionsOfAddon {
+  public:
+    explicit ServeOptions(const cli::CommandLine& line) : has_test_bench_(line.has(kTestBenchOption)) {}
+
+    [[nodiscard]] std::vector<std::string> overrides() const override {
+        return has_test_bench_ ? std::vector{std::string(kTestBenchConfig) + "=true"} : std::vector<std::string>();
+    }
+    [[nodiscard]] std::string_view protocol_of_port(const config::ConfigInputs& /*inputs*/) const override { return {}; }
+    [[nodiscard]] std::optional<Completion> complete(const config::BrokerConfig& /*config*/) const override {
+        return std::nullopt;
+    }
+
+  private:
+    const bool has_test_bench_;
+};
+
+constexpr tools::Option kServeOptions[] = {
+    {.name = kTestBenchOption,
+     .argument = "",
+     .help = "let people make this broker fail on purpose over HTTP (docs/test-bench.md)"},
+};
+
+}  // namespace
+
+extern const cli::Addition kCommandAddition;
+constinit const cli::Addition kCommandAddition{
+    .commands = kFaultCommands,
+    .serve_options = kServeOptions,
+    .make_serve_options = [](const cli::CommandLine& line) -> std::shared_ptr<cli::ServeOptionsOfAddon> {
+        return std::make_shared<ServeOptions>(line);
+    }};
+
+}  // namespace partita::faults

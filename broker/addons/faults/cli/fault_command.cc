@@ -1,0 +1,429 @@
+// `partita fault add`, `list`, `remove` and `release`: faults on purpose, of a running broker with a test bench. Uses /v1/faults
+// of the broker's HTTP side.
+
+#include "broker/addons/faults/cli/fault_command.h"
+
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <expected>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "broker/cli/clock_text.h"
+#include "broker/cli/http_client.h"
+#include "protocol/percent_encoding.h"
+#include "protocol/printable.h"
+
+namespace partita::faults {
+namespace {
+
+using cli::ask_http;
+using cli::Command;
+using cli::CommandLine;
+using cli::HttpAnswer;
+using cli::HttpFailure;
+using cli::HttpMethod;
+using cli::HttpPlace;
+using cli::is_between;
+using cli::kAnyMost;
+using cli::kExitBroken;
+using cli::kExitDone;
+using cli::kExitUsage;
+using cli::kHelp;
+using cli::kHttp;
+using cli::kHttpCa;
+using cli::kHttpTokenFile;
+using cli::refuse;
+using cli::report;
+using cli::tell_http;
+using nlohmann::ordered_json;
+
+constexpr const char* kPath = "/v1/faults";
+/// The broker takes no longer bodies.
+constexpr std::size_t kFileBytesMax = 1024UL * 1024;
+
+std::string path_of(const std::string& id) { return std::string(kPath) + "/" + percent_encoded(id); }
+
+int print_text(const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+    return std::fflush(stdout) == 0 ? kExitDone : kExitBroken;
+}
+
+/// The JSON of a good answer. For any other one it prints the reason, and the error is the exit code.
+std::expected<ordered_json, int> json_of(const HttpPlace& http, const std::expected<HttpAnswer, HttpFailure>& answer) {
+    if (!answer) {
+        return std::unexpected(report(answer.error()));
+    }
+    if (!answer->is_good()) {
+        std::fprintf(stderr, "partita: the broker at %s answers: %s\n", http.address.c_str(), printable(answer->error()).c_str());
+        return std::unexpected(answer->is_refusal() ? kExitUsage : kExitBroken);
+    }
+    auto parsed = ordered_json::parse(answer->body, nullptr, false);
+    if (!parsed.is_object()) {
+        return std::unexpected(report({.message = "the program at " + http.address + " gave an unknown answer"}));
+    }
+    return parsed;
+}
+
+/// Lets `action` read an answer. The server may not be a broker, so a member may be missing.
+template <class Action>
+int guarded(const HttpPlace& http, Action action) {
+    try {
+        return action();
+    } catch (const ordered_json::exception& problem) {
+        return report({.message = "the program at " + http.address + " gave an unknown answer: " + problem.what()});
+    }
+}
+
+// `fault add` ----------------------------------------------------------------------------------------
+
+enum class Kind { text, whole_number, share, flag };
+
+/// An option that becomes a member of the rule.
+struct Member {
+    std::string_view option;
+    const char* part;
+    const char* name;
+    Kind kind = Kind::text;
+};
+constexpr Member kMembers[] = {
+    {"api", "match", "api"},
+    {"api-version", "match", "version", Kind::whole_number},
+    {"client-id", "match", "client_id"},
+    {"software", "match", "software"},
+    {"principal", "match", "principal"},
+    {"group", "match", "group"},
+    {"topic", "match", "topic"},
+    {"partition", "match", "partition", Kind::whole_number},
+    {"listener", "match", "listener"},
+    {"nth", "when", "nth", Kind::whole_number},
+    {"every", "when", "every", Kind::whole_number},
+    {"times", "when", "times", Kind::whole_number},
+    {"probability", "when", "probability", Kind::share},
+    {"seed", "when", "seed", Kind::whole_number},
+    {"after-ms", "when", "after_ms", Kind::whole_number},
+    {"for-ms", "when", "for_ms", Kind::whole_number},
+    {"after-fault", "when", "after_fault"},
+    {"delay-ms", "do", "delay_ms", Kind::whole_number},
+    {"hold", "do", "hold", Kind::flag},
+    {"error", "do", "error"},
+    {"drop-request", "do", "drop_request", Kind::flag},
+    {"drop-response", "do", "drop_response", Kind::flag},
+    {"disconnect", "do", "disconnect", Kind::flag},
+    {"throttle-ms", "do", "throttle_ms", Kind::whole_number},
+};
+
+std::optional<double> parse_share(std::string_view text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_good = error == std::errc() && end == text.data() + text.size() && value >= 0 && value <= 1;
+    return is_good ? std::optional(value) : std::nullopt;
+}
+
+ordered_json value_of(const CommandLine& line, const Member& member) {
+    switch (member.kind) {
+        case Kind::text:
+            return line.value(member.option);
+        case Kind::whole_number:
+            return *line.integer(member.option);
+        case Kind::share:
+            return *parse_share(line.value(member.option));
+        case Kind::flag:
+            return true;
+    }
+    return nullptr;
+}
+
+/// The rule that the options describe.
+ordered_json rule_of(const CommandLine& line) {
+    ordered_json rule = ordered_json::object();
+    if (line.has("id")) {
+        rule["id"] = line.value("id");
+    }
+    for (const Member& member : kMembers) {
+        if (line.has(member.option)) {
+            rule[member.part][member.name] = value_of(line, member);
+        }
+    }
+    return rule;
+}
+
+/// The text of a file, "-" for the standard input. The error is a sentence.
+std::expected<std::string, std::string> read_text(const std::string& path) {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(path == "-" ? nullptr : std::fopen(path.c_str(), "rb"),
+                                                                 [](std::FILE* file) { return std::fclose(file); });
+    std::FILE* const file = path == "-" ? stdin : opened.get();
+    const std::string shown = path == "-" ? "the standard input" : path;
+    const auto problem = [&] { return "cannot read " + shown + ": " + std::generic_category().message(errno); };
+    if (file == nullptr) {
+        return std::unexpected(problem());
+    }
+    std::string text;
+    char piece[16 * 1024];
+    while (const std::size_t got = std::fread(piece, 1, sizeof piece, file)) {
+        text.append(piece, got);
+        if (text.size() > kFileBytesMax) {
+            return std::unexpected(shown + " is larger than a megabyte");
+        }
+    }
+    if (std::ferror(file) != 0) {
+        return std::unexpected(problem());
+    }
+    return text;
+}
+
+int run_add(const CommandLine& line) {
+    const ordered_json rule = rule_of(line);
+    std::string body;
+    if (line.has("file")) {
+        if (!rule.empty()) {
+            return refuse("--file does not go with options of a rule: the file describes whole rules");
+        }
+        auto text = read_text(line.value("file"));
+        if (!text) {
+            return refuse(text.error());
+        }
+        body = std::move(*text);
+    } else if (!rule.contains("do")) {
+        return refuse(
+            "fault add needs --file, or an option that says what happens: --delay-ms, --hold, --error, --drop-request, "
+            "--drop-response, --disconnect or --throttle-ms");
+    } else {
+        body = rule.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    }
+    const HttpPlace http = http_place_of(line);
+    const auto answer = json_of(http, tell_http(http, HttpMethod::post, kPath, body));
+    if (!answer) {
+        return answer.error();
+    }
+    return guarded(http, [&] {
+        std::string text;
+        for (const ordered_json& id : answer->at("ids")) {
+            text += printable(id.get<std::string>()) + "\n";
+        }
+        return print_text(line.has("json") ? answer->dump() + "\n" : text);
+    });
+}
+
+constexpr tools::Check kFrom0{is_between<0, kAnyMost>, "a whole number from 0 on"};
+constexpr tools::Check kFrom1{is_between<1, kAnyMost>, "a whole number from 1 on"};
+constexpr tools::Check kShare{[](std::string_view text) { return parse_share(text).has_value(); }, "a number from 0 to 1"};
+constexpr tools::Option kAsJson{.name = "json", .argument = "", .help = "print the broker's answer as it is"};
+
+constexpr tools::Option kAddOptions[] = {
+    {.name = "file", .argument = "file", .help = "read a rule, or a list of rules, as JSON from this file; - for standard input"},
+    {.name = "id", .argument = "id", .help = "name the rule (default: the broker makes a name)"},
+    // Which requests.
+    {.name = "api", .argument = "name", .help = "match requests of this kind, such as Produce"},
+    {.name = "api-version", .argument = "number", .help = "match requests of this version", .check = kFrom0},
+    {.name = "client-id", .argument = "id", .help = "match requests of clients with this client id"},
+    {.name = "software",
+     .argument = "name",
+     .help = "match requests of clients that give this software name, such as librdkafka"},
+    {.name = "principal", .argument = "TYPE:NAME", .help = "match requests of this principal, such as User:alice"},
+    {.name = "group", .argument = "name", .help = "match requests that name this group or transactional id"},
+    {.name = "topic", .argument = "topic", .help = "match requests that name this topic"},
+    {.name = "partition", .argument = "number", .help = "match requests that name this partition", .check = kFrom0},
+    {.name = "listener", .argument = "name", .help = "match requests that come to this listener"},
+    // When.
+    {.name = "nth", .argument = "count", .help = "act first at this one of these requests (default: 1)", .check = kFrom1},
+    {.name = "every", .argument = "count", .help = "then act at every request of this count (default: 1)", .check = kFrom1},
+    {.name = "times", .argument = "count", .help = "act at most so often; 0 for no limit (default: 0)", .check = kFrom0},
+    {.name = "probability", .argument = "share", .help = "act with this probability, from 0 to 1 (default: 1)", .check = kShare},
+    {.name = "seed", .argument = "number", .help = "repeat the random choices of this seed (default: 0)", .check = kFrom0},
+    {.name = "after-ms", .argument = "time", .help = "act only after this time, in milliseconds", .check = kFrom0},
+    {.name = "for-ms", .argument = "time", .help = "then act only for this time, in milliseconds; 0 for no end", .check = kFrom0},
+    {.name = "after-fault", .argument = "id", .help = "act only after this rule has acted"},
+    // And the deed.
+    {.name = "delay-ms", .argument = "time", .help = "delay the request for this time, in milliseconds", .check = kFrom0},
+    {.name = "hold", .argument = "", .help = "hold the request until partita fault release"},
+    {.name = "error", .argument = "name", .help = "answer with this error, such as NOT_LEADER_OR_FOLLOWER, and do nothing else"},
+    {.name = "drop-request", .argument = "", .help = "ignore the request, and never answer on its connection again"},
+    {.name = "drop-response", .argument = "", .help = "serve the request, but never answer on its connection again"},
+    {.name = "disconnect", .argument = "", .help = "close the connection instead of serving the request"},
+    {.name = "throttle-ms",
+     .argument = "time",
+     .help = "tell the client to wait for this time, in milliseconds",
+     .check = kFrom0},
+    kAsJson,
+    kHttp,
+    kHttpTokenFile,
+    kHttpCa,
+    kHelp,
+};
+
+// `fault list` ---------------------------------------------------------------------------------------
+
+/// A value as people write it: texts without quotes.
+std::string value_text(const ordered_json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+/// "api Produce, topic orders"; true flags by their names alone. `nothing` for an empty object.
+std::string members_text(const ordered_json& object, std::string_view nothing) {
+    std::string text;
+    for (const auto& [name, value] : object.items()) {
+        text += (text.empty() ? "" : ", ") + name + (value.is_boolean() ? "" : " " + value_text(value));
+    }
+    return text.empty() ? std::string(nothing) : text;
+}
+
+/// "f1: api Produce, topic orders; nth 3; error NOT_LEADER_OR_FOLLOWER; matched 7, acted 1, waiting 0".
+std::string readable_fault(const ordered_json& fault) {
+    const auto count = [&](const char* name) {
+        return std::string(name) + " " + std::to_string(fault.at(name).get<std::int64_t>());
+    };
+    return printable(fault.at("id").get<std::string>() + ": " + members_text(fault.at("match"), "every request") + "; " +
+                     members_text(fault.at("when"), "always") + "; " + members_text(fault.at("do"), "nothing") + "; " +
+                     count("matched") + ", " + count("acted") + ", " + count("waiting")) +
+           "\n";
+}
+
+/// "    2026-11-29 14:02:11 Produce v9 of app at 10.0.0.1:50412, correlation 17: acted".
+std::string readable_note(const ordered_json& note) {
+    return printable("    " + cli::date_and_time(note.at("time_ms").get<std::int64_t>()) + " " +
+                     note.at("api").get<std::string>() + " v" + std::to_string(note.at("version").get<std::int64_t>()) + " of " +
+                     note.at("client_id").get<std::string>() + " at " + note.at("client_address").get<std::string>() +
+                     ", correlation " + std::to_string(note.at("correlation_id").get<std::int64_t>()) +
+                     (note.at("acted").get<bool>() ? ": acted" : ": did not act")) +
+           "\n";
+}
+
+int list_all(const CommandLine& line, const HttpPlace& http) {
+    const auto answer = json_of(http, ask_http(http, HttpMethod::get, kPath));
+    if (!answer) {
+        return answer.error();
+    }
+    std::string text;
+    for (const ordered_json& fault : answer->at("faults")) {
+        text += readable_fault(fault);
+    }
+    return print_text(line.has("json") ? answer->dump() + "\n" : text.empty() ? "no faults\n" : text);
+}
+
+int list_one(const CommandLine& line, const HttpPlace& http) {
+    const std::string path = path_of(line.value("ID"));
+    auto fault = json_of(http, ask_http(http, HttpMethod::get, path));
+    if (!fault) {
+        return fault.error();
+    }
+    const auto notes = json_of(http, ask_http(http, HttpMethod::get, path + "/matches"));
+    if (!notes) {
+        return notes.error();
+    }
+    if (line.has("json")) {
+        (*fault)["matches"] = notes->at("matches");
+        return print_text(fault->dump() + "\n");
+    }
+    std::string text = readable_fault(*fault);
+    for (const ordered_json& note : notes->at("matches")) {
+        text += readable_note(note);
+    }
+    return print_text(text);
+}
+
+int run_list(const CommandLine& line) {
+    const HttpPlace http = http_place_of(line);
+    return guarded(http, [&] { return line.has("ID") ? list_one(line, http) : list_all(line, http); });
+}
+
+constexpr tools::Option kListPositionals[] = {
+    {.name = "ID", .argument = "", .help = "list only this fault, with the last requests that agreed with it"},
+};
+constexpr tools::Option kListOptions[] = {kAsJson, kHttp, kHttpTokenFile, kHttpCa, kHelp};
+
+// `fault remove` -------------------------------------------------------------------------------------
+
+int run_remove(const CommandLine& line) {
+    const std::vector<std::string> ids = line.values("ID");
+    if (line.has("all") != ids.empty()) {
+        return refuse("fault remove needs either an ID or --all");
+    }
+    const HttpPlace http = http_place_of(line);
+    if (line.has("all")) {
+        const auto answer = json_of(http, ask_http(http, HttpMethod::delete_, kPath));
+        return answer ? kExitDone : answer.error();
+    }
+    int code = kExitDone;
+    // An unknown one does not spare the others.
+    for (const std::string& id : ids) {
+        if (const auto answer = json_of(http, ask_http(http, HttpMethod::delete_, path_of(id))); !answer) {
+            code = answer.error();
+        }
+    }
+    return code;
+}
+
+constexpr tools::Option kRemovePositionals[] = {
+    {.name = "ID", .argument = "", .help = "remove this fault", .may_repeat = true},
+};
+constexpr tools::Option kRemoveOptions[] = {
+    {.name = "all", .argument = "", .help = "remove all faults"}, kHttp, kHttpTokenFile, kHttpCa, kHelp,
+};
+
+// `fault release` ------------------------------------------------------------------------------------
+
+int run_release(const CommandLine& line) {
+    const HttpPlace http = http_place_of(line);
+    const auto answer = json_of(http, ask_http(http, HttpMethod::post, path_of(line.value("ID")) + "/release"));
+    if (!answer) {
+        return answer.error();
+    }
+    return guarded(http, [&] {
+        const auto released = answer->at("released").get<std::int64_t>();
+        return print_text(line.has("json")
+                              ? answer->dump() + "\n"
+                              : "released " + std::to_string(released) + (released == 1 ? " request" : " requests") + "\n");
+    });
+}
+
+constexpr tools::Option kReleasePositionals[] = {
+    {.name = "ID", .argument = "", .help = "let the requests go on that this fault holds", .is_required = true},
+};
+
+// The command ----------------------------------------------------------------------------------------
+
+constexpr Command kActions[] = {
+    {.name = "add",
+     .summary = "add a fault, and print its id",
+     .purpose = "Add a fault, and print its id. Options say which requests it matches, when it acts and what it does; or --file "
+                "has whole rules. Without an option that restricts it, it matches every request.",
+     .options = kAddOptions,
+     .run = run_add},
+    {.name = "list",
+     .summary = "list faults, and how often each one acted",
+     .options = kListOptions,
+     .positionals = kListPositionals,
+     .run = run_list},
+    {.name = "release",
+     .summary = "let the requests go on that a fault holds",
+     .options = kListOptions,
+     .positionals = kReleasePositionals,
+     .run = run_release},
+    {.name = "remove",
+     .summary = "remove a fault, or all of them",
+     .purpose = "Remove a fault, or all of them. The requests that it delays or holds go on.",
+     .options = kRemoveOptions,
+     .positionals = kRemovePositionals,
+     .run = run_remove},
+};
+constexpr tools::Option kFaultOptions[] = {kHelp};
+
+}  // namespace
+
+constinit const Command kFaultCommands[1] = {
+    {.name = "fault",
+     .summary = "make a running broker fail on purpose, if it has a test bench",
+     .purpose = "Make a running broker fail at certain requests. The broker needs a test bench: partita serve --test-bench. See "
+                "docs/test-bench.md.",
+     .options = kFaultOptions,
+     .subcommands = kActions},
+};
+
+}  // namespace partita::faults

@@ -1,0 +1,80 @@
+#include "broker/addons/faults/core/fault_rule.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace partita::faults {
+namespace {
+
+bool is_id(std::string_view text) {
+    return std::ranges::all_of(text, [](char each) {
+        return (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') || (each >= '0' && each <= '9') || each == '.' ||
+               each == '_' || each == '-';
+    });
+}
+
+std::unexpected<std::string> wrong(std::string sentence) { return std::unexpected(std::move(sentence)); }
+
+std::expected<void, std::string> check_texts(const Rule& rule) {
+    if (!is_id(rule.id)) {
+        return wrong("\"id\" may have letters, digits, '.', '_' and '-'");
+    }
+    const Match& match = rule.match;
+    for (const std::string* text : {&rule.id, &match.client_id, &match.software, &match.principal, &match.group, &match.topic,
+                                    &match.listener, &rule.when.after_fault}) {
+        if (text->size() > Rule::kTextBytesMax) {
+            return wrong("a text of a rule may have " + std::to_string(Rule::kTextBytesMax) + " bytes");
+        }
+    }
+    return {};
+}
+
+std::expected<void, std::string> check_when(const When& when) {
+    if (when.nth < 1 || when.every < 1) {
+        return wrong("\"nth\" and \"every\" count from 1");
+    }
+    if (when.times < 0 || when.after_ms < 0 || when.for_ms < 0) {
+        return wrong("\"times\", \"after_ms\" and \"for_ms\" must not be negative");
+    }
+    if (!std::isfinite(when.probability) || when.probability < 0 || when.probability > 1) {
+        return wrong("\"probability\" must lie between 0 and 1");
+    }
+    return {};
+}
+
+std::expected<void, std::string> check_action(const Action& action) {
+    const int ends = (action.error ? 1 : 0) + (action.drop_request ? 1 : 0) + (action.drop_response ? 1 : 0) +
+                     (action.disconnect ? 1 : 0) + (action.throttle_ms > 0 ? 1 : 0);
+    if (ends > 1) {
+        return wrong("a rule does one of \"error\", \"drop_request\", \"drop_response\", \"disconnect\" and \"throttle_ms\"");
+    }
+    for (const std::int64_t wait_ms : {action.delay_ms, std::int64_t{action.throttle_ms}}) {
+        if (wait_ms < 0 || wait_ms > Rule::kWaitMsMax) {
+            return wrong("\"delay_ms\" and \"throttle_ms\" lie between 0 and " + std::to_string(Rule::kWaitMsMax));
+        }
+    }
+    if (action.error == ErrorCode::none) {
+        return wrong("NONE is no error");
+    }
+    if (ends == 0 && action.delay_ms == 0 && !action.hold) {
+        return wrong("\"do\" of a rule names no action");
+    }
+    return {};
+}
+
+}  // namespace
+
+std::expected<void, std::string> check(const Rule& rule) {
+    if (auto checked = check_texts(rule); !checked) {
+        return checked;
+    }
+    if (rule.match.version && !rule.match.api) {
+        return wrong("\"version\" of a rule needs its \"api\"");
+    }
+    if (auto checked = check_when(rule.when); !checked) {
+        return checked;
+    }
+    return check_action(rule.action);
+}
+
+}  // namespace partita::faults

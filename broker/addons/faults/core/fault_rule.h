@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+
+#include "protocol/api_keys.h"
+#include "protocol/error_code.h"
+
+/// Faults on purpose: rules that make a broker fail at certain requests. Only a broker with the test bench has them.
+namespace partita::faults {
+
+/// Selects the requests that agree with all that is set. An empty text agrees with everything.
+struct Match {
+    std::optional<ApiKey> api;
+    std::optional<std::int16_t> version;
+    std::string client_id;
+    /// The name that the client software gives in ApiVersions: "librdkafka".
+    std::string software;
+    /// "User:alice".
+    std::string principal;
+    /// The request names this group or transactional id.
+    std::string group;
+    /// The request names this topic.
+    std::string topic;
+    /// The request names this partition, of `topic` if that is set.
+    std::optional<std::int32_t> partition;
+    /// The name of the listener.
+    std::string listener;
+};
+
+/// Selects the ones of these requests at which a rule acts.
+struct When {
+    /// It acts first at this one, counted from 1.
+    std::int64_t nth = 1;
+    /// Then at each so-manyth one.
+    std::int64_t every = 1;
+    /// At most so often; 0 for no limit.
+    std::int64_t times = 0;
+    /// With this probability, by numbers that follow from `seed`.
+    double probability = 1;
+    std::uint64_t seed = 0;
+    /// Not before this time has passed since the rule was added, or since the rule `after_fault` acted first.
+    std::int64_t after_ms = 0;
+    /// And then only for this time; 0 for no limit.
+    std::int64_t for_ms = 0;
+    /// Not before this rule has acted; empty for none.
+    std::string after_fault;
+};
+
+/// The fate of the request. First it waits (`delay_ms`, then `hold`), and takes no effect meanwhile; requests that the
+/// client sends after it over the same connection wait with it. Then one of the others happens, or it is served.
+struct Action {
+    std::int64_t delay_ms = 0;
+    /// It waits until a person releases the rule.
+    bool hold = false;
+    /// The answer is this error, wherever the response has room for one. The request takes no effect.
+    std::optional<ErrorCode> error;
+    /// It takes no effect, and no answer comes; nor do answers to later requests over the connection.
+    bool drop_request = false;
+    /// It takes effect, and no answer comes; nor do answers to later requests over the connection.
+    bool drop_response = false;
+    /// The connection ends. The request takes no effect.
+    bool disconnect = false;
+    /// It is served, and the answer tells the client to wait so long, as a quota would.
+    std::int32_t throttle_ms = 0;
+};
+
+struct Rule {
+    static constexpr std::size_t kTextBytesMax = 1024;
+    static constexpr std::int64_t kWaitMsMax = 3'600'000;
+
+    /// Letters, digits, '.', '_' and '-'. A table gives one if it is empty.
+    std::string id;
+    Match match;
+    When when;
+    Action action;
+};
+
+/// The error is a sentence that says what is wrong with the rule.
+[[nodiscard]] std::expected<void, std::string> check(const Rule& rule);
+
+}  // namespace partita::faults

@@ -1,0 +1,134 @@
+#include "broker/addons/faults/core/fault_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/try.h"
+
+namespace partita::faults {
+namespace {
+
+bool agrees(std::string_view wanted, std::string_view found) { return wanted.empty() || wanted == found; }
+
+bool names_partition(const Match& match, const RequestFacts& request) {
+    if (match.topic.empty() && !match.partition) {
+        return true;
+    }
+    return std::ranges::any_of(request.partitions, [&](const NamedPartition& named) {
+        return agrees(match.topic, named.topic) && (!match.partition || match.partition == named.partition);
+    });
+}
+
+bool is_about(const Match& match, const RequestFacts& request) {
+    return (!match.api || *match.api == request.api) && (!match.version || *match.version == request.version) &&
+           agrees(match.client_id, request.client_id) && agrees(match.software, request.software) &&
+           agrees(match.principal, request.principal) && agrees(match.listener, request.listener) &&
+           (match.group.empty() || std::ranges::find(request.groups, match.group) != request.groups.end()) &&
+           names_partition(match, request);
+}
+
+/// The next number of the sequence, between 0 and 1: splitmix64.
+double next_random(std::uint64_t& state) {
+    state += 0x9E3779B97F4A7C15;
+    std::uint64_t mixed = state;
+    mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EB;
+    mixed ^= mixed >> 31;
+    constexpr double kUnit = 1.0 / (std::uint64_t{1} << 53);
+    return static_cast<double>(mixed >> 11) * kUnit;
+}
+
+}  // namespace
+
+std::expected<std::vector<std::string>, std::string> FaultTable::add(std::vector<Rule> rules, Now now) {
+    if (entries_.size() + rules.size() > kRulesMax) {
+        return std::unexpected("there may be " + std::to_string(kRulesMax) + " rules");
+    }
+    std::vector<Entry> added;
+    std::vector<std::string> ids;
+    const auto is_known = [&](const std::string& id) {
+        return find(id) != nullptr || std::ranges::any_of(added, [&](const Entry& entry) { return entry.rule.id == id; });
+    };
+    for (Rule& rule : rules) {
+        PARTITA_TRY(check(rule));
+        const bool is_named_here = rule.id.empty();
+        while (rule.id.empty() || (is_named_here && is_known(rule.id))) {
+            rule.id = "fault-" + std::to_string(++last_number_);
+        }
+        if (is_known(rule.id)) {
+            return std::unexpected("there is a rule \"" + rule.id + "\" already");
+        }
+        if (!rule.when.after_fault.empty() && !is_known(rule.when.after_fault)) {
+            return std::unexpected("there is no rule \"" + rule.when.after_fault + "\" for \"after_fault\"");
+        }
+        ids.push_back(rule.id);
+        const std::uint64_t seed = rule.when.seed;
+        added.push_back({.rule = std::move(rule), .added = now.wall, .added_at = now.monotonic, .random = seed});
+    }
+    std::ranges::move(added, std::back_inserter(entries_));
+    return ids;
+}
+
+bool FaultTable::remove(std::string_view id) {
+    return std::erase_if(entries_, [&](const Entry& entry) { return entry.rule.id == id; }) > 0;
+}
+
+bool FaultTable::needs_names(ApiKey api, std::int16_t version) const {
+    return std::ranges::any_of(entries_, [&](const Entry& entry) {
+        const Match& match = entry.rule.match;
+        return (!match.api || *match.api == api) && (!match.version || *match.version == version) &&
+               (!match.group.empty() || !match.topic.empty() || match.partition);
+    });
+}
+
+const FaultTable::Entry* FaultTable::find(std::string_view id) const {
+    const auto found = std::ranges::find_if(entries_, [&](const Entry& entry) { return entry.rule.id == id; });
+    return found == entries_.end() ? nullptr : &*found;
+}
+
+bool FaultTable::is_due(const Entry& entry, Instant now) const {
+    Instant since = entry.added_at;
+    if (!entry.rule.when.after_fault.empty()) {
+        const Entry* before = find(entry.rule.when.after_fault);
+        if (before == nullptr || !before->first_acted_at) {
+            return false;
+        }
+        since = std::max(since, *before->first_acted_at);
+    }
+    const std::int64_t passed_ms = now - since;
+    const When& when = entry.rule.when;
+    return passed_ms >= when.after_ms && (when.for_ms == 0 || passed_ms < when.after_ms + when.for_ms);
+}
+
+const Rule* FaultTable::decide(const RequestFacts& request, Now now) {
+    for (Entry& entry : entries_) {
+        const When& when = entry.rule.when;
+        if (!is_about(entry.rule.match, request) || !is_due(entry, now.monotonic)) {
+            continue;
+        }
+        ++entry.matched;
+        const bool is_its_turn = entry.matched >= when.nth && (entry.matched - when.nth) % when.every == 0 &&
+                                 (when.times == 0 || entry.acted < when.times);
+        const bool acts = is_its_turn && (when.probability >= 1 || next_random(entry.random) < when.probability);
+        if (entry.notes.size() == kNotesMax) {
+            entry.notes.pop_front();
+        }
+        entry.notes.push_back({.time = now.wall,
+                               .api = request.api,
+                               .version = request.version,
+                               .client_id = std::string(request.client_id),
+                               .client_address = std::string(request.client_address),
+                               .correlation_id = request.correlation_id,
+                               .has_acted = acts});
+        if (acts) {
+            ++entry.acted;
+            if (!entry.first_acted_at) {
+                entry.first_acted_at = now.monotonic;
+            }
+            return &entry.rule;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace partita::faults

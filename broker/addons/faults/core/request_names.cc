@@ -1,0 +1,113 @@
+#include "broker/addons/faults/core/request_names.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace partita::faults {
+namespace {
+
+template <class T>
+T value_at(const std::byte* place) {
+    T value;
+    std::memcpy(static_cast<void*>(&value), place, sizeof value);
+    return value;
+}
+
+std::string_view name_at(Kind kind, const std::byte* place) {
+    return kind == Kind::string ? value_at<std::string_view>(place)
+                                : value_at<std::optional<std::string_view>>(place).value_or(std::string_view());
+}
+
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+    return std::ranges::find(names, name) != names.end();
+}
+
+class Collector {
+  public:
+    explicit Collector(std::int16_t version) : version_(version) {}
+
+    /// `list`: the list of the message in which this struct stands; empty for the message itself.
+    void look(const Schema& schema, const std::byte* message, std::string_view list, RequestNames::Partition topic) {
+        const bool lists_topics = list.starts_with("Topic") || list == "ForgottenTopicsData";
+        bool is_topic = false;
+        bool has_partitions = false;
+        for (const Field& field : schema.fields) {
+            if (!field.versions.contains(version_) || field.is_array) {
+                continue;
+            }
+            const std::byte* place = message + field.offset;
+            if (field.kind == Kind::string || field.kind == Kind::nullable_string) {
+                const bool is_sought = field.name == "Key" && schema.name == "FindCoordinatorRequest";
+                if (is_sought || is_one_of(field.name, {"GroupId", "TransactionalId"})) {
+                    add_group(name_at(field.kind, place));
+                } else if (field.name == "Topic" || field.name == "TopicName" || (field.name == "Name" && lists_topics)) {
+                    topic.topic = name_at(field.kind, place);
+                    is_topic = true;
+                }
+            } else if (field.kind == Kind::uuid && field.name == "TopicId") {
+                topic.topic_id = value_at<Uuid>(place);
+                is_topic = true;
+            } else if (field.kind == Kind::int32 && is_one_of(field.name, {"Partition", "PartitionIndex", "Index"})) {
+                topic.partition = value_at<std::int32_t>(place);
+                is_topic = true;
+            }
+        }
+        for (const Field& field : schema.fields) {
+            if (!field.versions.contains(version_) || !field.is_array) {
+                continue;
+            }
+            const auto array = value_at<ArrayBase>(message + field.offset);
+            const auto* element = static_cast<const std::byte*>(array.data);
+            for (std::int32_t index = 0; index < array.size; ++index) {
+                if (field.kind == Kind::structure) {
+                    const bool is_of_topic = is_topic && field.name.starts_with("Partition");
+                    has_partitions = has_partitions || is_of_topic;
+                    look(*field.nested, element + static_cast<std::size_t>(index) * field.nested->size, field.name, topic);
+                } else if (field.kind == Kind::int32 && field.name.starts_with("Partition")) {
+                    has_partitions = true;
+                    topic.partition = value_at<std::int32_t>(element + static_cast<std::size_t>(index) * sizeof(std::int32_t));
+                    add_partition(topic);
+                } else if (field.kind == Kind::string) {
+                    const auto text =
+                        value_at<std::string_view>(element + static_cast<std::size_t>(index) * sizeof(std::string_view));
+                    if (field.name.starts_with("Topic")) {
+                        add_partition({.topic = text, .topic_id = {}, .partition = std::nullopt});
+                    } else if (is_one_of(field.name,
+                                         {"Groups", "GroupIds", "GroupsNames", "CoordinatorKeys", "TransactionalIds"})) {
+                        add_group(text);
+                    }
+                }
+            }
+        }
+        if (is_topic && !has_partitions) {
+            add_partition(topic);
+        }
+    }
+
+    [[nodiscard]] RequestNames take() { return std::move(names_); }
+
+  private:
+    void add_group(std::string_view name) {
+        if (!name.empty() && names_.groups.size() < RequestNames::kNamesMax) {
+            names_.groups.push_back(name);
+        }
+    }
+    void add_partition(const RequestNames::Partition& partition) {
+        if (names_.partitions.size() < RequestNames::kNamesMax) {
+            names_.partitions.push_back(partition);
+        }
+    }
+
+    std::int16_t version_;
+    RequestNames names_;
+};
+
+}  // namespace
+
+RequestNames names_in(const Schema& schema, std::int16_t version, const void* request) {
+    Collector collector(version);
+    collector.look(schema, static_cast<const std::byte*>(request), "", {});
+    return collector.take();
+}
+
+}  // namespace partita::faults

@@ -1,0 +1,26 @@
+#include "broker/http/addition.h"
+
+#include "broker/addons/faults/http/resources.h"
+
+namespace partita::faults {
+namespace {
+
+using http::Method;
+using http::Route;
+
+constexpr Route kRoutes[] = {
+    Route{{"v1", "faults"}, serve_faults, Method::get, access::kDescribeCluster},
+    Route{{"v1", "faults"}, add_faults, Method::post, access::kAlterCluster},
+    Route{{"v1", "faults"}, remove_faults, Method::delete_, access::kAlterCluster},
+    Route{{"v1", "faults", ":ID"}, serve_fault, Method::get, access::kDescribeCluster},
+    Route{{"v1", "faults", ":ID"}, remove_fault, Method::delete_, access::kAlterCluster},
+    Route{{"v1", "faults", ":ID", "matches"}, serve_matches, Method::get, access::kDescribeCluster},
+    Route{{"v1", "faults", ":ID", "release"}, release_fault, Method::post, access::kAlterCluster},
+};
+
+}  // namespace
+
+extern const http::Addition kHttpAddition;
+constinit const http::Addition kHttpAddition{.routes = kRoutes, .follow = "POST /v1/topics/T/visibility"};
+
+}  // namespace partita::faults

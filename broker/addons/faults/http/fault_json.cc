@@ -1,0 +1,313 @@
+#include "broker/addons/faults/http/fault_json.h"
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "broker/addons/faults/core/fault_table.h"
+#include "broker/config/java_text.h"
+#include "protocol/api_keys.h"
+#include "protocol/error_code.h"
+
+namespace partita::faults {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Longer texts are cut where a sentence repeats them.
+constexpr std::size_t kShownBytesMax = 64;
+
+std::string shown(std::string_view text) {
+    return "\"" + (text.size() > kShownBytesMax ? std::string(text.substr(0, kShownBytesMax)) + "..." : std::string(text)) + "\"";
+}
+
+/// Reads an object member by member. It keeps the first problem as a sentence; later reads return defaults. Call `finish` last.
+class ObjectReader {
+  public:
+    /// `path`: the names above the members, each with a dot. An `object` of null has no members.
+    ObjectReader(const ordered_json& object, std::string_view path, std::string& problem)
+        : object_(object), path_(path), problem_(problem) {}
+
+    void complain(std::string_view name, const std::string& sentence_end) {
+        if (problem_.empty()) {
+            problem_ = shown(path_ + std::string(name)) + " " + sentence_end;
+        }
+    }
+
+    /// Null if the member is missing, or if it is JSON's null.
+    [[nodiscard]] const ordered_json* find(std::string_view name) {
+        known_.push_back(name);
+        const auto found = object_.find(name);
+        return found == object_.end() || found->is_null() ? nullptr : &*found;
+    }
+    /// A member that is an object itself; null if it is missing.
+    [[nodiscard]] const ordered_json& object(std::string_view name) {
+        static const ordered_json kNone;
+        const ordered_json* member = find(name);
+        if (member != nullptr && !member->is_object()) {
+            complain(name, "must be an object");
+            return kNone;
+        }
+        return member == nullptr ? kNone : *member;
+    }
+    [[nodiscard]] std::string text(std::string_view name) {
+        const ordered_json* member = find(name);
+        if (member == nullptr) {
+            return {};
+        }
+        if (!member->is_string() || member->get_ref<const std::string&>().size() > Rule::kTextBytesMax) {
+            complain(name, "must be a text of at most " + std::to_string(Rule::kTextBytesMax) + " bytes");
+            return {};
+        }
+        return member->get<std::string>();
+    }
+    template <std::integral Number>
+    [[nodiscard]] std::optional<Number> number(std::string_view name, Number least,
+                                               Number most = std::numeric_limits<Number>::max()) {
+        const ordered_json* member = find(name);
+        if (member == nullptr) {
+            return std::nullopt;
+        }
+        const auto fits = [&](auto value) { return std::cmp_less_equal(least, value) && std::cmp_less_equal(value, most); };
+        const bool is_good = member->is_number_unsigned() ? fits(member->get<std::uint64_t>())
+                                                          : member->is_number_integer() && fits(member->get<std::int64_t>());
+        if (!is_good) {
+            complain(name, "must be a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+            return std::nullopt;
+        }
+        return member->get<Number>();
+    }
+    [[nodiscard]] std::optional<double> share(std::string_view name) {
+        const ordered_json* member = find(name);
+        if (member == nullptr) {
+            return std::nullopt;
+        }
+        if (!member->is_number() || member->get<double>() < 0 || member->get<double>() > 1) {
+            complain(name, "must be a number from 0 to 1");
+            return std::nullopt;
+        }
+        return member->get<double>();
+    }
+    [[nodiscard]] bool flag(std::string_view name) {
+        const ordered_json* member = find(name);
+        if (member != nullptr && !member->is_boolean()) {
+            complain(name, "must be true or false");
+            return false;
+        }
+        return member != nullptr && member->get<bool>();
+    }
+
+    /// Complains about a member that no call has read.
+    void finish() {
+        for (const auto& [name, value] : object_.items()) {
+            if (std::ranges::find(known_, name) == known_.end()) {
+                std::string allowed;
+                for (const std::string_view known : known_) {
+                    allowed += (allowed.empty() ? "" : ", ") + std::string(known);
+                }
+                complain(name, "is unknown here; allowed: " + allowed);
+            }
+        }
+    }
+
+  private:
+    const ordered_json& object_;
+    const std::string path_;
+    std::string& problem_;
+    std::vector<std::string_view> known_;
+};
+
+std::optional<ApiKey> read_api(ObjectReader& reader, std::string_view member) {
+    const std::string name = reader.text(member);
+    if (name.empty()) {
+        return std::nullopt;
+    }
+    for (const ApiInfo& api : all_apis()) {
+        if (config::java::equal_ignoring_case(api.name, name)) {
+            return api.key;
+        }
+    }
+    reader.complain(member, "is " + shown(name) + "; use Kafka's name of a request, such as Produce or JoinGroup");
+    return std::nullopt;
+}
+
+std::optional<ErrorCode> read_error(ObjectReader& reader, std::string_view member) {
+    const std::string name = reader.text(member);
+    if (name.empty()) {
+        return std::nullopt;
+    }
+    // The codes have no gaps. NONE is not an error.
+    for (std::int16_t code = static_cast<std::int16_t>(ErrorCode::unknown_server_error);
+         code <= static_cast<std::int16_t>(ErrorCode::share_session_limit_reached); ++code) {
+        const auto error = static_cast<ErrorCode>(code);
+        if (error != ErrorCode::none && config::java::equal_ignoring_case(error_name(error), name)) {
+            return error;
+        }
+    }
+    reader.complain(member, "is " + shown(name) + "; use Kafka's name of an error, such as NOT_LEADER_OR_FOLLOWER");
+    return std::nullopt;
+}
+
+Match read_match(ObjectReader reader) {
+    Match match;
+    match.api = read_api(reader, "api");
+    match.version = reader.number<std::int16_t>("version", 0);
+    match.client_id = reader.text("client_id");
+    match.software = reader.text("software");
+    match.principal = reader.text("principal");
+    match.group = reader.text("group");
+    match.topic = reader.text("topic");
+    match.partition = reader.number<std::int32_t>("partition", 0);
+    match.listener = reader.text("listener");
+    reader.finish();
+    return match;
+}
+
+When read_when(ObjectReader reader) {
+    const When defaults;
+    When when;
+    when.nth = reader.number<std::int64_t>("nth", 1).value_or(defaults.nth);
+    when.every = reader.number<std::int64_t>("every", 1).value_or(defaults.every);
+    when.times = reader.number<std::int64_t>("times", 0).value_or(defaults.times);
+    when.probability = reader.share("probability").value_or(defaults.probability);
+    when.seed = reader.number<std::uint64_t>("seed", 0).value_or(defaults.seed);
+    when.after_ms = reader.number<std::int64_t>("after_ms", 0, Rule::kWaitMsMax).value_or(defaults.after_ms);
+    when.for_ms = reader.number<std::int64_t>("for_ms", 0, Rule::kWaitMsMax).value_or(defaults.for_ms);
+    when.after_fault = reader.text("after_fault");
+    reader.finish();
+    return when;
+}
+
+Action read_action(ObjectReader reader) {
+    Action action;
+    action.delay_ms = reader.number<std::int64_t>("delay_ms", 0, Rule::kWaitMsMax).value_or(0);
+    action.hold = reader.flag("hold");
+    action.error = read_error(reader, "error");
+    action.drop_request = reader.flag("drop_request");
+    action.drop_response = reader.flag("drop_response");
+    action.disconnect = reader.flag("disconnect");
+    action.throttle_ms = reader.number<std::int32_t>("throttle_ms", 0, Rule::kWaitMsMax).value_or(0);
+    reader.finish();
+    return action;
+}
+
+/// `problem` stays as it is if the rule is good.
+Rule read_rule(const ordered_json& object, std::string& problem) {
+    Rule rule;
+    if (!object.is_object()) {
+        problem = "a rule must be an object";
+        return rule;
+    }
+    ObjectReader reader(object, "", problem);
+    rule.id = reader.text("id");
+    rule.match = read_match({reader.object("match"), "match.", problem});
+    rule.when = read_when({reader.object("when"), "when.", problem});
+    rule.action = read_action({reader.object("do"), "do.", problem});
+    reader.finish();
+    return rule;
+}
+
+/// Adds the member if it differs from its default.
+template <class Value>
+void add(ordered_json& object, const char* name, const Value& value, const Value& default_value) {
+    if (value != default_value) {
+        object[name] = value;
+    }
+}
+template <class Value>
+void add(ordered_json& object, const char* name, const std::optional<Value>& value) {
+    if (value) {
+        object[name] = *value;
+    }
+}
+
+ordered_json match_json(const Match& match) {
+    ordered_json object = ordered_json::object();
+    if (match.api) {
+        object["api"] = api_name(*match.api);
+    }
+    add(object, "version", match.version);
+    add(object, "client_id", match.client_id, {});
+    add(object, "software", match.software, {});
+    add(object, "principal", match.principal, {});
+    add(object, "group", match.group, {});
+    add(object, "topic", match.topic, {});
+    add(object, "partition", match.partition);
+    add(object, "listener", match.listener, {});
+    return object;
+}
+
+ordered_json when_json(const When& when) {
+    const When defaults;
+    ordered_json object = ordered_json::object();
+    add(object, "nth", when.nth, defaults.nth);
+    add(object, "every", when.every, defaults.every);
+    add(object, "times", when.times, defaults.times);
+    add(object, "probability", when.probability, defaults.probability);
+    add(object, "seed", when.seed, defaults.seed);
+    add(object, "after_ms", when.after_ms, defaults.after_ms);
+    add(object, "for_ms", when.for_ms, defaults.for_ms);
+    add(object, "after_fault", when.after_fault, {});
+    return object;
+}
+
+ordered_json action_json(const Action& action) {
+    const Action defaults;
+    ordered_json object = ordered_json::object();
+    add(object, "delay_ms", action.delay_ms, defaults.delay_ms);
+    add(object, "hold", action.hold, false);
+    if (action.error) {
+        object["error"] = error_name(*action.error);
+    }
+    add(object, "drop_request", action.drop_request, false);
+    add(object, "drop_response", action.drop_response, false);
+    add(object, "disconnect", action.disconnect, false);
+    add(object, "throttle_ms", action.throttle_ms, defaults.throttle_ms);
+    return object;
+}
+
+}  // namespace
+
+std::expected<std::vector<Rule>, std::string> parse_rules(std::string_view text) {
+    ordered_json parsed;
+    try {
+        parsed = ordered_json::parse(text);
+    } catch (const ordered_json::parse_error& error) {
+        const auto line = 1 + std::ranges::count(text.substr(0, error.byte), '\n');
+        return std::unexpected("the text is not JSON: cannot read its line " + std::to_string(line));
+    } catch (const ordered_json::exception&) {
+        return std::unexpected("the text is not JSON: a number in it is too large");
+    }
+    std::vector<Rule> rules;
+    std::string problem;
+    if (!parsed.is_array()) {
+        if (!parsed.is_object()) {
+            return std::unexpected("the text must be a rule, which is an object, or a list of rules");
+        }
+        rules.push_back(read_rule(parsed, problem));
+    } else if (parsed.empty() || parsed.size() > FaultTable::kRulesMax) {
+        problem = "a list must have 1 to " + std::to_string(FaultTable::kRulesMax) + " rules";
+    } else {
+        for (const ordered_json& object : parsed) {
+            rules.push_back(read_rule(object, problem));
+            if (!problem.empty()) {
+                problem = "rule " + std::to_string(rules.size()) + ": " + problem;
+                break;
+            }
+        }
+    }
+    if (!problem.empty()) {
+        return std::unexpected(std::move(problem));
+    }
+    return rules;
+}
+
+ordered_json rule_json(const Rule& rule) {
+    return {{"id", rule.id}, {"match", match_json(rule.match)}, {"when", when_json(rule.when)}, {"do", action_json(rule.action)}};
+}
+
+}  // namespace partita::faults

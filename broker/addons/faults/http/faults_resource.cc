@@ -1,0 +1,188 @@
+// GET    /v1/faults               the rules, and how often each one acted
+// POST   /v1/faults               {"match": {"api": "Produce"}, "do": {"error": "NOT_LEADER_OR_FOLLOWER"}}: adds a rule; or a
+//                                 list: adds all of its rules, or none
+// DELETE /v1/faults               removes all rules
+// GET    /v1/faults/ID            one rule
+// DELETE /v1/faults/ID            removes it
+// GET    /v1/faults/ID/matches    the last requests that agreed with it
+// POST   /v1/faults/ID/release    lets the requests go on that it holds
+//
+// fault_json.h has the form of a rule, and core/fault_table.h says what rules do. A broker without a test bench answers 404.
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "broker/addons/faults/http/fault_json.h"
+#include "broker/addons/faults/http/resources.h"
+#include "broker/addons/faults/shell/faults.h"
+#include "broker/handlers/extensions.h"
+#include "broker/handlers/services.h"
+#include "broker/http/broker_identity.h"
+#include "broker/http/json_body.h"
+#include "protocol/api_keys.h"
+#include "schedule/clock.h"
+
+namespace partita::faults {
+namespace {
+
+using http::Exchange;
+using http::ExchangePointer;
+using http::kJson;
+using http::respond_error;
+using http::respond_json;
+using http::Status;
+using http::Surroundings;
+using nlohmann::ordered_json;
+
+/// Null if the broker has no test bench; the client has then been answered.
+Faults* faults_of(const Surroundings& surroundings, Exchange& exchange) {
+    Faults* const faults = surroundings.services.extensions.parts.find<Faults>();
+    if (faults == nullptr) {
+        respond_error(exchange, Status::not_found, "this broker has no test bench; start it with --test-bench");
+    }
+    return faults;
+}
+
+const std::string& id_of(const Exchange& exchange) { return exchange.request().path.at(2); }
+
+void respond_unknown(Exchange& exchange) {
+    respond_error(exchange, Status::not_found, "unknown fault " + id_of(exchange) + "; GET /v1/faults lists all");
+}
+
+ordered_json status_json(const Faults::Status& status) {
+    ordered_json object = rule_json(status.entry.rule);
+    object["added_ms"] = status.entry.added.value;
+    object["matched"] = status.entry.matched;
+    object["acted"] = status.entry.acted;
+    object["waiting"] = status.waiting;
+    return object;
+}
+
+ordered_json note_json(const MatchNote& note) {
+    return {{"time_ms", note.time.value},
+            {"api", api_name(note.api)},
+            {"version", note.version},
+            {"client_id", note.client_id},
+            {"client_address", note.client_address},
+            {"correlation_id", note.correlation_id},
+            {"acted", note.has_acted}};
+}
+
+void respond_removed(const Surroundings& surroundings, Exchange& exchange) {
+    ordered_json object = surroundings.identity.begin_answer();
+    object["removed"] = true;
+    respond_json(exchange, object);
+}
+
+}  // namespace
+
+void serve_faults(const Surroundings& surroundings, const ExchangePointer& exchange) {
+    const Faults* const faults = faults_of(surroundings, *exchange);
+    if (faults == nullptr) {
+        return;
+    }
+    ordered_json object = surroundings.identity.begin_answer();
+    object["faults"] = ordered_json::array();
+    for (const Faults::Status& status : faults->list()) {
+        object["faults"].push_back(status_json(status));
+    }
+    respond_json(*exchange, object);
+}
+
+void add_faults(const Surroundings& surroundings, const ExchangePointer& exchange) {
+    Faults* const faults = faults_of(surroundings, *exchange);
+    if (faults == nullptr) {
+        return;
+    }
+    // As in JsonBody, which does not read lists: a page of another origin cannot send this type unasked.
+    const std::string_view type = exchange->request().content_type;
+    if (type.substr(0, type.find(';')) != kJson) {
+        respond_error(*exchange, Status::unsupported_media_type, "the body must be JSON, and its Content-Type application/json");
+        return;
+    }
+    auto rules = parse_rules(exchange->request().body);
+    if (!rules) {
+        respond_error(*exchange, Status::bad_request, rules.error());
+        return;
+    }
+    const auto ids = faults->add(std::move(*rules), surroundings.services.clock.now());
+    if (!ids) {
+        respond_error(*exchange, Status::bad_request, ids.error());
+        return;
+    }
+    ordered_json object = surroundings.identity.begin_answer();
+    object["ids"] = *ids;
+    respond_json(*exchange, object);
+}
+
+void remove_faults(const Surroundings& surroundings, const ExchangePointer& exchange) {
+    if (Faults* const faults = faults_of(surroundings, *exchange)) {
+        faults->clear();
+        respond_removed(surroundings, *exchange);
+    }
+}
+
+void serve_fault(const Surroundings& surroundings, const ExchangePointer& exchange) {
+    const Faults* const faults = faults_of(surroundings, *exchange);
+    if (faults == nullptr) {
+        return;
+    }
+    const auto status = faults->find(id_of(*exchange));
+    if (!status) {
+        respond_unknown(*exchange);
+        return;
+    }
+    ordered_json object = surroundings.identity.begin_answer();
+    object.update(status_json(*status));
+    respond_json(*exchange, object);
+}
+
+void remove_fault(const Surroundings& surroundings, const ExchangePointer& exchange) {
+    Faults* const faults = faults_of(surroundings, *exchange);
+    if (faults == nullptr) {
+        return;
+    }
+    if (!faults->remove(id_of(*exchange))) {
+        respond_unknown(*exchange);
+        return;
+    }
+    respond_removed(surroundings, *exchange);
+}
+
+void serve_matches(const Surroundings& surroundings, const ExchangePointer& exchange) {
+    const Faults* const faults = faults_of(surroundings, *exchange);
+    if (faults == nullptr) {
+        return;
+    }
+    const auto status = faults->find(id_of(*exchange));
+    if (!status) {
+        respond_unknown(*exchange);
+        return;
+    }
+    ordered_json object = surroundings.identity.begin_answer();
+    object["id"] = status->entry.rule.id;
+    object["matches"] = ordered_json::array();
+    for (const MatchNote& note : status->entry.notes) {
+        object["matches"].push_back(note_json(note));
+    }
+    respond_json(*exchange, object);
+}
+
+void release_fault(const Surroundings& surroundings, const ExchangePointer& exchange) {
+    Faults* const faults = faults_of(surroundings, *exchange);
+    if (faults == nullptr) {
+        return;
+    }
+    const auto released = faults->release(id_of(*exchange));
+    if (!released) {
+        respond_unknown(*exchange);
+        return;
+    }
+    ordered_json object = surroundings.identity.begin_answer();
+    object["released"] = *released;
+    respond_json(*exchange, object);
+}
+
+}  // namespace partita::faults

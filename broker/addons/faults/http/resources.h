@@ -1,0 +1,16 @@
+#pragma once
+
+#include "broker/http/resources.h"
+
+namespace partita::faults {
+
+// faults_resource.cc: rules that make the broker fail on purpose.
+void serve_faults(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
+void add_faults(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
+void remove_faults(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
+void serve_fault(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
+void remove_fault(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
+void serve_matches(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
+void release_fault(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
+
+}  // namespace partita::faults

@@ -1,0 +1,44 @@
+#include <memory>
+#include <optional>
+
+#include "broker/addons/faults/config/fault_config.h"
+#include "broker/addons/faults/shell/faults.h"
+#include "broker/assembly/addon.h"
+#include "broker/config/log_setup.h"
+
+namespace partita::faults {
+namespace {
+
+class FaultsAddon final : public assembly::Addon {
+  public:
+    explicit FaultsAddon(bool has_test_bench) : has_test_bench_(has_test_bench) {}
+
+    void attach(const assembly::AddonPlace& place, handlers::Extensions& extensions) override {
+        if (has_test_bench_) {
+            faults_.emplace(place.topics, place.turns);
+            extensions.gate = &*faults_;
+            extensions.parts.add(*faults_);
+        }
+    }
+    void announce() const override {
+        if (has_test_bench_) {
+            log::warning("broker",
+                         "the test bench is on: a client that may alter the cluster can make this broker fail, over HTTP",
+                         {{"config", kTestBenchConfig}});
+        }
+    }
+
+  private:
+    const bool has_test_bench_;
+    std::optional<Faults> faults_;
+};
+
+}  // namespace
+
+extern const assembly::Addition kBrokerAddition;
+constinit const assembly::Addition kBrokerAddition{
+    .make = [](const config::BrokerConfig& config) -> std::unique_ptr<assembly::Addon> {
+        return std::make_unique<FaultsAddon>(has_test_bench(config));
+    }};
+
+}  // namespace partita::faults

@@ -1,0 +1,201 @@
+#include "broker/addons/faults/shell/faults.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "broker/addons/faults/core/error_response.h"
+#include "broker/addons/faults/core/request_names.h"
+#include "broker/handlers/request_context.h"
+#include "broker/logs/topic_table.h"
+#include "protocol/codec.h"
+#include "protocol/messages/00_produce.h"
+
+namespace partita::faults {
+namespace {
+
+using handlers::Passage;
+
+/// The decoded request; null if it is malformed, which its handler reports.
+const void* decoded(runtime::ClientRequest& request) {
+    const Schema& schema = *request.api().request;
+    void* message = request.arena().allocate_unlimited(schema.size, schema.alignment);
+    const bool is_readable =
+        request.version_supported && decode(schema, request.body, request.version(), request.arena(), message).has_value();
+    return is_readable ? message : nullptr;
+}
+
+/// The client waits for no answer.
+bool expects_nothing(const runtime::ClientRequest& request, const void* message) {
+    return request.api_key() == ApiKey::produce && message != nullptr && static_cast<const ProduceRequest*>(message)->acks == 0;
+}
+
+}  // namespace
+
+std::expected<std::vector<std::string>, std::string> Faults::add(std::vector<Rule> rules, Now now) {
+    const MutexLock lock(mutex_);
+    return table_.add(std::move(rules), now);
+}
+
+bool Faults::remove(std::string_view id) {
+    const MutexLock lock(mutex_);
+    if (!table_.remove(id)) {
+        return false;
+    }
+    let_go(id);
+    return true;
+}
+
+void Faults::clear() {
+    const MutexLock lock(mutex_);
+    for (const FaultTable::Entry& entry : table_.entries()) {
+        let_go(entry.rule.id);
+    }
+    table_.clear();
+}
+
+void Faults::let_go(std::string_view rule) {
+    for (auto& [connection, waiting] : waiting_) {
+        if (waiting.rule == rule) {
+            waiting.action = {};
+            waiting.until = Instant{};
+            waiting.is_held = false;
+            runtime::Reactor::end_rest(turns_.reactors(), waiting.target);
+        }
+    }
+}
+
+std::optional<std::size_t> Faults::release(std::string_view id) {
+    const MutexLock lock(mutex_);
+    if (table_.find(id) == nullptr) {
+        return std::nullopt;
+    }
+    std::size_t released = 0;
+    for (auto& [connection, waiting] : waiting_) {
+        if (waiting.rule == id && waiting.is_held) {
+            waiting.is_held = false;
+            waiting.until = Instant{};
+            runtime::Reactor::end_rest(turns_.reactors(), waiting.target);
+            ++released;
+        }
+    }
+    return released;
+}
+
+Faults::Status Faults::status_of(const FaultTable::Entry& entry) const {
+    const auto waits = [&](const auto& waiting) { return waiting.second.rule == entry.rule.id; };
+    return {.entry = entry, .waiting = static_cast<std::size_t>(std::ranges::count_if(waiting_, waits))};
+}
+
+std::vector<Faults::Status> Faults::list() const {
+    const MutexLock lock(mutex_);
+    std::vector<Status> all;
+    for (const FaultTable::Entry& entry : table_.entries()) {
+        all.push_back(status_of(entry));
+    }
+    return all;
+}
+
+std::optional<Faults::Status> Faults::find(std::string_view id) const {
+    const MutexLock lock(mutex_);
+    const FaultTable::Entry* entry = table_.find(id);
+    return entry == nullptr ? std::nullopt : std::optional(status_of(*entry));
+}
+
+const Rule* Faults::decide(runtime::ClientRequest& request, Now now) {
+    RequestNames names;
+    std::vector<NamedPartition> partitions;
+    const auto topics = topics_.table();
+    if (table_.needs_names(request.api_key(), request.version())) {
+        if (const void* message = decoded(request)) {
+            names = names_in(*request.api().request, request.version(), message);
+        }
+        for (const RequestNames::Partition& named : names.partitions) {
+            const logs::TopicState* topic = named.topic.empty() ? topics->find(named.topic_id) : nullptr;
+            partitions.push_back({topic == nullptr ? named.topic : std::string_view(topic->topic->name), named.partition});
+        }
+    }
+    const std::string principal = request.client.principal_text();
+    const std::string software = request.client.software_name();
+    const std::string address = std::string(request.client.address()) + ":" + std::to_string(request.client.port);
+    return table_.decide({.api = request.api_key(),
+                          .version = request.version(),
+                          .client_id = request.client_id,
+                          .software = software,
+                          .principal = principal,
+                          .listener = request.listener().name,
+                          .client_address = address,
+                          .correlation_id = request.pending().correlation_id,
+                          .groups = names.groups,
+                          .partitions = partitions},
+                         now);
+}
+
+Passage Faults::pass(runtime::ClientRequest& request) {
+    Action action;
+    std::string rule;
+    {
+        const MutexLock lock(mutex_);
+        const Now now = request.now();
+        auto waiting = waiting_.find(request.client.id);
+        if (waiting == waiting_.end()) {
+            const Rule* decided = table_.empty() ? nullptr : decide(request, now);
+            if (decided == nullptr) {
+                return {};
+            }
+            waiting = waiting_
+                          .emplace(request.client.id, Waiting{.rule = decided->id,
+                                                              .action = decided->action,
+                                                              .until = now.monotonic + decided->action.delay_ms,
+                                                              .target = request.pending().target})
+                          .first;
+        }
+        Waiting& mine = waiting->second;
+        if (mine.until <= now.monotonic && std::exchange(mine.action.hold, false)) {
+            mine.is_held = true;
+            mine.until = kNever;
+        }
+        if (mine.until > now.monotonic) {
+            return {.way = Passage::Way::wait, .until = mine.until};
+        }
+        action = mine.action;
+        rule = std::move(mine.rule);
+        waiting_.erase(waiting);
+    }
+    return carry_out(action, rule, request);
+}
+
+Passage Faults::carry_out(const Action& action, const std::string& rule, runtime::ClientRequest& request) {
+    if (action.drop_request) {
+        return {.way = Passage::Way::drop_request};
+    }
+    if (action.drop_response) {
+        return {.way = Passage::Way::drop_response};
+    }
+    if (action.disconnect) {
+        return {.way = Passage::Way::disconnect, .reason = "the rule " + rule + " of the test bench ends it"};
+    }
+    if (action.error) {
+        const void* message = decoded(request);
+        if (message == nullptr) {
+            return {};
+        }
+        if (expects_nothing(request, message)) {
+            // As in Kafka, where the end of the connection is the only sign.
+            return {.way = Passage::Way::disconnect,
+                    .reason = "the rule " + rule + " of the test bench fails a request that has no answer"};
+        }
+        request.reply_with(error_response(request.api(), request.version(), message, *action.error, request.arena()));
+        return {.way = Passage::Way::answered};
+    }
+    if (action.throttle_ms > 0) {
+        request.throttle(action.throttle_ms);
+    }
+    return {};
+}
+
+void Faults::closed(const runtime::ClientConnection& client) {
+    const MutexLock lock(mutex_);
+    waiting_.erase(client.id);
+}
+
+}  // namespace partita::faults

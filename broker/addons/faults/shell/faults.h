@@ -1,0 +1,71 @@
+#pragma once
+
+#include <expected>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "broker/addons/faults/core/fault_table.h"
+#include "broker/handlers/request_gate.h"
+#include "broker/logs/published_topics.h"
+#include "broker/logs/turns.h"
+#include "broker/runtime/clients/client_connection.h"
+#include "broker/runtime/loop/reply.h"
+#include "protocol/mutex.h"
+
+namespace partita::faults {
+
+/// The faults of a running broker. Thread-safe.
+class Faults final : public handlers::RequestGate {
+  public:
+    Faults(const logs::PublishedTopics& topics, const logs::Turns& turns) : topics_(topics), turns_(turns) {}
+
+    /// Adds all of these rules, or none. Returns their ids. The error is a sentence.
+    [[nodiscard]] std::expected<std::vector<std::string>, std::string> add(std::vector<Rule> rules, Now now) EXCLUDES(mutex_);
+    /// Removes the rule, and lets the requests go on that it holds. False: the rule is unknown.
+    bool remove(std::string_view id) EXCLUDES(mutex_);
+    void clear() EXCLUDES(mutex_);
+    /// Lets the requests go on that the rule holds now. Returns how many; null for an unknown rule.
+    std::optional<std::size_t> release(std::string_view id) EXCLUDES(mutex_);
+
+    /// A rule with what it did.
+    struct Status {
+        FaultTable::Entry entry;
+        /// Requests that it delays or holds now.
+        std::size_t waiting = 0;
+    };
+    /// In the order in which they were added.
+    [[nodiscard]] std::vector<Status> list() const EXCLUDES(mutex_);
+    /// Null for an unknown rule.
+    [[nodiscard]] std::optional<Status> find(std::string_view id) const EXCLUDES(mutex_);
+
+    [[nodiscard]] handlers::Passage pass(runtime::ClientRequest& request) override EXCLUDES(mutex_);
+    void closed(const runtime::ClientConnection& client) override EXCLUDES(mutex_);
+
+  private:
+    /// A request that a rule delays or holds.
+    struct Waiting {
+        std::string rule;
+        Action action;
+        Instant until{};
+        bool is_held = false;
+        runtime::ReplyTarget target;
+    };
+    [[nodiscard]] const Rule* decide(runtime::ClientRequest& request, Now now) REQUIRES(mutex_);
+    [[nodiscard]] static handlers::Passage carry_out(const Action& action, const std::string& rule,
+                                                     runtime::ClientRequest& request);
+    [[nodiscard]] Status status_of(const FaultTable::Entry& entry) const REQUIRES(mutex_);
+    /// The requests that wait because of the rule are served at once.
+    void let_go(std::string_view rule) REQUIRES(mutex_);
+
+    const logs::PublishedTopics& topics_;
+    const logs::Turns& turns_;
+    mutable Mutex mutex_{LockRank::faults};
+    FaultTable table_ GUARDED_BY(mutex_);
+    /// By connection: its first request that was received and not served.
+    std::map<insight::ConnectionId, Waiting> waiting_ GUARDED_BY(mutex_);
+};
+
+}  // namespace partita::faults

@@ -1,0 +1,195 @@
+"""Faults on purpose (docs/test-bench.md), as the clients of several libraries meet them."""
+
+import concurrent.futures
+import contextlib
+import json
+import time
+import urllib.error
+import urllib.request
+
+import confluent_kafka
+import pytest
+
+import clients
+import harness
+import insight
+import matrix
+
+BROKER_PROPERTIES = {"partita.test.bench.enable": "true", "group.initial.rebalance.delay.ms": 0}
+
+LIBRARIES = ["java", "librdkafka", "franz-go", "aiokafka", "kafkajs", "sarama"]
+
+
+def faults(broker, path="", method="GET", body=None):
+    """The answer of /v1/faults, from JSON."""
+    request = urllib.request.Request(f"http://{insight.address(broker)}/v1/faults{path}", method=method,
+                                     data=None if body is None else json.dumps(body).encode(),
+                                     headers={"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return json.load(answer)
+
+
+def add(broker, match, do, **when):
+    """The id of a rule with these members."""
+    return faults(broker, method="POST", body={"match": match, "when": when, "do": do})["ids"][0]
+
+
+def acted(broker, rule):
+    return faults(broker, f"/{rule}")["acted"]
+
+
+@pytest.fixture(autouse=True)
+def no_faults_remain(broker):
+    yield
+    faults(broker, method="DELETE")
+
+
+@pytest.fixture(params=LIBRARIES)
+def agent(request, broker):
+    if not harness.HAS_ALL_CLIENTS and request.param not in harness.BASIC_CLIENTS:
+        pytest.skip("needs all clients")
+    with contextlib.closing(clients.Agent(matrix.CLIENTS[request.param], broker.bootstrap)) as started:
+        yield started
+
+
+def values(broker, topic):
+    """All records of the topic, by partition and offset."""
+    consumer = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": "reader", "enable.partition.eof": True})
+    partitions = consumer.list_topics(topic, 30).topics[topic].partitions
+    consumer.assign([confluent_kafka.TopicPartition(topic, partition, confluent_kafka.OFFSET_BEGINNING) for partition in partitions])
+    found, open_partitions = [], set(partitions)
+    while open_partitions:
+        message = consumer.poll(30)
+        assert message is not None
+        if message.error():
+            open_partitions.discard(message.partition())
+        else:
+            found.append(message.value().decode())
+    consumer.close()
+    return found
+
+
+def produce(agent, topic, value):
+    agent.call("produce", topic=topic, partition=0, records=[{"value": value}])
+
+
+@pytest.mark.parametrize("do", [{"error": "NOT_LEADER_OR_FOLLOWER"}, {"error": "NOT_ENOUGH_REPLICAS"}, {"disconnect": True}, {"delay_ms": 300},
+                                {"throttle_ms": 300}],
+                         ids=lambda do: "-".join(str(part).lower() for pair in do.items() for part in pair))
+def test_a_producer_of_each_library_sends_again(broker, unique, agent, do):
+    topic = unique("topic")
+    agent.create_topic(topic, 1)
+    rule = add(broker, {"api": "Produce", "topic": topic}, do, times=2)
+    produce(agent, topic, "first")
+    produce(agent, topic, "second")
+    assert acted(broker, rule) == 2
+    assert values(broker, topic) == ["first", "second"]
+
+
+def test_a_reader_of_each_library_reads_on(broker, unique, agent):
+    topic, group = unique("topic"), unique("group")
+    agent.create_topic(topic, 1)
+    produce(agent, topic, "first")
+    rules = [add(broker, {"api": "Fetch", "topic": topic}, {"error": "NOT_LEADER_OR_FOLLOWER"}, times=1),
+             add(broker, {"api": "Fetch"}, {"disconnect": True}, times=1),
+             add(broker, {"group": group, "api": "FindCoordinator"}, {"error": "COORDINATOR_NOT_AVAILABLE"}, times=1),
+             add(broker, {"group": group, "api": "JoinGroup"}, {"error": "NOT_COORDINATOR"}, times=1)]
+    # sarama tells the application of the connection that ended, and goes on.
+    agent.events.may_fail("reader")
+    agent.call("member_start", name="reader", group=group, topic=topic, reset="earliest", client_id="reader")
+    agent.events.wait(lambda _: agent.events.records(), 60, "the record")
+    agent.call("member_stop", name="reader")
+    assert [acted(broker, rule) for rule in rules] == [1, 1, 1, 1]
+
+
+def producer_of(broker, **config):
+    return confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap, "linger.ms": 0, "socket.timeout.ms": 2000, **config})
+
+
+@pytest.mark.parametrize("idempotent, times", [(True, 1), (False, 2)])
+def test_a_lost_answer_duplicates_a_record_unless_the_producer_is_idempotent(broker, unique, idempotent, times):
+    topic = unique("topic")
+    insight.create(broker, topic, 1)
+    rule = add(broker, {"api": "Produce", "topic": topic}, {"drop_response": True}, times=1)
+    producer = producer_of(broker, **{"enable.idempotence": idempotent, "request.timeout.ms": 1000})
+    producer.produce(topic, "paid")
+    assert producer.flush(30) == 0
+    assert acted(broker, rule) == 1
+    assert values(broker, topic) == ["paid"] * times
+
+
+def test_a_dropped_request_takes_no_effect(broker, unique):
+    topic = unique("topic")
+    insight.create(broker, topic, 1)
+    add(broker, {"api": "Produce", "topic": topic}, {"drop_request": True})
+    failures = []
+    producer = producer_of(broker, **{"message.timeout.ms": 3000, "request.timeout.ms": 1000})
+    producer.produce(topic, "lost", on_delivery=lambda error, _: failures.append(error))
+    producer.flush(30)
+    assert [error.code() for error in failures] == [confluent_kafka.KafkaError._MSG_TIMED_OUT]
+    faults(broker, method="DELETE")
+    assert values(broker, topic) == []
+
+
+def test_a_held_request_takes_effect_when_it_is_released(broker, unique):
+    topic = unique("topic")
+    insight.create(broker, topic, 1)
+    rule = add(broker, {"api": "Produce", "topic": topic}, {"hold": True}, times=1)
+    producer = producer_of(broker, **{"socket.timeout.ms": 60_000})
+    producer.produce(topic, "held")
+    with concurrent.futures.ThreadPoolExecutor() as threads:
+        flushed = threads.submit(producer.flush, 60)
+        harness.wait_until(lambda: faults(broker, f"/{rule}")["waiting"] == 1, 30, "the request")
+        assert values(broker, topic) == [] and not flushed.done()
+        assert faults(broker, f"/{rule}/release", method="POST")["released"] == 1
+        assert flushed.result() == 0
+    assert values(broker, topic) == ["held"]
+    assert faults(broker, f"/{rule}")["waiting"] == 0
+
+
+def test_a_removed_rule_lets_its_requests_go_on_unharmed(broker, unique):
+    topic = unique("topic")
+    insight.create(broker, topic, 1)
+    rule = add(broker, {"api": "Produce", "topic": topic}, {"hold": True, "error": "TOPIC_AUTHORIZATION_FAILED"})
+    producer = producer_of(broker, **{"socket.timeout.ms": 60_000})
+    producer.produce(topic, "held")
+    with concurrent.futures.ThreadPoolExecutor() as threads:
+        flushed = threads.submit(producer.flush, 60)
+        harness.wait_until(lambda: faults(broker, f"/{rule}")["waiting"] == 1, 30, "the request")
+        faults(broker, f"/{rule}", method="DELETE")
+        assert flushed.result() == 0
+    assert values(broker, topic) == ["held"]
+
+
+def test_a_delayed_request_delays_those_behind_it_and_no_other_connection(broker, unique):
+    topic = unique("topic")
+    insight.create(broker, topic, 1)
+    rule = add(broker, {"client_id": "slow", "api": "Produce"}, {"delay_ms": 1500}, times=1)
+    slow = producer_of(broker, **{"client.id": "slow"})
+    began = time.monotonic()
+    slow.produce(topic, "slow")
+    fast = producer_of(broker)
+    fast.produce(topic, "fast")
+    assert fast.flush(30) == 0
+    assert faults(broker, f"/{rule}")["waiting"] == 1 or time.monotonic() - began > 1.5
+    assert slow.flush(30) == 0
+    assert time.monotonic() - began >= 1.5
+    assert sorted(values(broker, topic)) == ["fast", "slow"]
+
+
+def test_a_client_that_goes_away_waits_no_longer(broker, unique):
+    topic = unique("topic")
+    insight.create(broker, topic, 1)
+    rule = add(broker, {"api": "Produce", "topic": topic}, {"hold": True})
+    producer = producer_of(broker, **{"message.timeout.ms": 1000, "request.timeout.ms": 500, "socket.timeout.ms": 1000})
+    producer.produce(topic, "given up")
+    producer.flush(30)
+    del producer
+    harness.wait_until(lambda: faults(broker, f"/{rule}")["waiting"] == 0, 30, "the end of its connections")
+
+
+def test_a_broker_without_a_test_bench_has_no_faults():
+    with harness.PartitaBroker() as broker, pytest.raises(urllib.error.HTTPError) as refused:
+        add(broker, {}, {"disconnect": True})
+    assert refused.value.code == 404
+    assert json.load(refused.value)["error"] == "this broker has no test bench; start it with --test-bench"

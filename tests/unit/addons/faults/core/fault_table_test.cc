@@ -1,0 +1,236 @@
+#include "broker/addons/faults/core/fault_table.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace partita::faults {
+namespace {
+
+constexpr std::string_view kGroups[] = {"billing"};
+constexpr NamedPartition kPartitions[] = {{"orders", 3}, {"audit", std::nullopt}};
+
+class FaultTableTest : public ::testing::Test {
+  protected:
+    static Rule rule_of(ApiKey api, ErrorCode error = ErrorCode::not_leader_or_follower) {
+        Rule rule;
+        rule.match.api = api;
+        rule.action.error = error;
+        return rule;
+    }
+    std::string add(Rule rule) {
+        auto ids = table_.add({std::move(rule)}, now_);
+        EXPECT_TRUE(ids) << ids.error();
+        return ids ? ids->front() : "";
+    }
+    std::string refusal_of(Rule rule) {
+        auto ids = table_.add({std::move(rule)}, now_);
+        return ids ? "" : ids.error();
+    }
+    /// The id of the rule that acts on a Produce request; empty for none.
+    std::string acting() {
+        const Rule* rule = table_.decide(request_, now_);
+        return rule == nullptr ? "" : rule->id;
+    }
+    /// "x" for each of so many requests on which a rule acts, "." for the others.
+    std::string pattern(int requests) {
+        std::string pattern;
+        for (int request = 0; request < requests; ++request) {
+            pattern += acting().empty() ? '.' : 'x';
+        }
+        return pattern;
+    }
+    void wait(std::int64_t duration_ms) { now_.monotonic = now_.monotonic + duration_ms; }
+
+    Now now_{.monotonic = Instant{1'000'000}, .wall = TimestampMs{5'000'000}};
+    RequestFacts request_{.api = ApiKey::produce,
+                          .version = 9,
+                          .client_id = "shop",
+                          .software = "librdkafka",
+                          .principal = "User:alice",
+                          .listener = "PLAINTEXT",
+                          .client_address = "127.0.0.1:4711",
+                          .correlation_id = 17,
+                          .groups = kGroups,
+                          .partitions = kPartitions};
+    FaultTable table_;
+};
+
+TEST_F(FaultTableTest, TheFirstRuleThatActsDecides) {
+    EXPECT_EQ(acting(), "");
+    Rule once = rule_of(ApiKey::produce);
+    once.when.times = 1;
+    EXPECT_EQ(add(std::move(once)), "fault-1");
+    EXPECT_EQ(add(rule_of(ApiKey::produce)), "fault-2");
+    EXPECT_EQ(acting(), "fault-1");
+    EXPECT_EQ(acting(), "fault-2");
+    EXPECT_EQ(table_.find("fault-1")->matched, 2) << "it saw the second request, too";
+    EXPECT_EQ(table_.find("fault-1")->acted, 1);
+    EXPECT_EQ(table_.find("fault-2")->matched, 1) << "the first request did not reach it";
+}
+
+TEST_F(FaultTableTest, EachPartOfAMatchSelects) {
+    const auto acts = [&](auto change) {
+        FaultTable table;
+        Rule rule = rule_of(ApiKey::produce);
+        change(rule.match);
+        EXPECT_TRUE(table.add({rule}, now_));
+        return table.decide(request_, now_) != nullptr;
+    };
+    EXPECT_TRUE(acts([](Match&) {}));
+    EXPECT_FALSE(acts([](Match& match) { match.api = ApiKey::fetch; }));
+    EXPECT_TRUE(acts([](Match& match) { match.version = 9; }));
+    EXPECT_FALSE(acts([](Match& match) { match.version = 10; }));
+    EXPECT_TRUE(acts([](Match& match) { match.client_id = "shop"; }));
+    EXPECT_FALSE(acts([](Match& match) { match.client_id = "shop-2"; }));
+    EXPECT_TRUE(acts([](Match& match) { match.software = "librdkafka"; }));
+    EXPECT_FALSE(acts([](Match& match) { match.software = "sarama"; }));
+    EXPECT_TRUE(acts([](Match& match) { match.principal = "User:alice"; }));
+    EXPECT_FALSE(acts([](Match& match) { match.principal = "User:bob"; }));
+    EXPECT_TRUE(acts([](Match& match) { match.listener = "PLAINTEXT"; }));
+    EXPECT_FALSE(acts([](Match& match) { match.listener = "SSL"; }));
+    EXPECT_TRUE(acts([](Match& match) { match.group = "billing"; }));
+    EXPECT_FALSE(acts([](Match& match) { match.group = "other"; }));
+    EXPECT_TRUE(acts([](Match& match) { match.topic = "audit"; }));
+    EXPECT_FALSE(acts([](Match& match) { match.topic = "other"; }));
+    EXPECT_TRUE(acts([](Match& match) { match.partition = 3; }));
+    EXPECT_FALSE(acts([](Match& match) { match.partition = 4; }));
+    EXPECT_FALSE(acts([](Match& match) {
+        match.topic = "audit";
+        match.partition = 3;
+    })) << "partition 3 is of another topic";
+}
+
+TEST_F(FaultTableTest, ARuleActsFromTheNthRequestOnAtEachSoManythAndSoOften) {
+    Rule rule = rule_of(ApiKey::produce);
+    rule.when = {.nth = 3, .every = 2, .times = 2};
+    add(rule);
+    EXPECT_EQ(pattern(9), "..x.x....");
+}
+
+TEST_F(FaultTableTest, ProbabilityFollowsFromTheSeed) {
+    Rule rule = rule_of(ApiKey::produce);
+    rule.when.probability = 0.3;
+    rule.when.seed = 42;
+    add(rule);
+    const std::string first = pattern(1000);
+    table_.clear();
+    add(rule);
+    EXPECT_EQ(pattern(1000), first);
+    const auto acted = std::ranges::count(first, 'x');
+    EXPECT_NEAR(static_cast<double>(acted), 300, 60);
+    table_.clear();
+    rule.when.seed = 43;
+    add(rule);
+    EXPECT_NE(pattern(1000), first);
+    table_.clear();
+    rule.when.probability = 0;
+    add(rule);
+    EXPECT_EQ(pattern(100), std::string(100, '.'));
+}
+
+TEST_F(FaultTableTest, ARuleActsInItsTime) {
+    Rule rule = rule_of(ApiKey::produce);
+    rule.when.after_ms = 100;
+    rule.when.for_ms = 50;
+    const std::string id = add(rule);
+    EXPECT_EQ(acting(), "");
+    wait(99);
+    EXPECT_EQ(acting(), "");
+    EXPECT_EQ(table_.find(id)->matched, 0) << "it is not its time yet";
+    wait(1);
+    EXPECT_EQ(acting(), id);
+    wait(49);
+    EXPECT_EQ(acting(), id);
+    wait(1);
+    EXPECT_EQ(acting(), "");
+}
+
+TEST_F(FaultTableTest, ARuleWaitsForAnother) {
+    Rule first = rule_of(ApiKey::fetch);
+    first.id = "first";
+    add(first);
+    Rule second = rule_of(ApiKey::produce);
+    second.when.after_fault = "first";
+    second.when.after_ms = 10;
+    add(second);
+    EXPECT_EQ(acting(), "");
+    RequestFacts fetch = request_;
+    fetch.api = ApiKey::fetch;
+    EXPECT_NE(table_.decide(fetch, now_), nullptr);
+    EXPECT_EQ(acting(), "");
+    wait(10);
+    EXPECT_EQ(acting(), "fault-1");
+}
+
+TEST_F(FaultTableTest, NotesTellWhichRequestsAgreed) {
+    Rule rule = rule_of(ApiKey::produce);
+    rule.when.nth = 2;
+    add(rule);
+    for (std::size_t request = 0; request < FaultTable::kNotesMax; ++request) {
+        (void)acting();
+    }
+    const FaultTable::Entry* entry = table_.find("fault-1");
+    ASSERT_EQ(entry->notes.size(), FaultTable::kNotesMax);
+    EXPECT_FALSE(entry->notes.front().has_acted);
+    EXPECT_EQ(entry->notes.front().client_id, "shop");
+    EXPECT_EQ(entry->notes.front().client_address, "127.0.0.1:4711");
+    EXPECT_EQ(entry->notes.front().correlation_id, 17);
+    EXPECT_EQ(entry->notes.front().time, TimestampMs{5'000'000});
+    (void)acting();
+    EXPECT_EQ(entry->notes.size(), FaultTable::kNotesMax) << "the oldest one makes room";
+    EXPECT_TRUE(entry->notes.front().has_acted);
+}
+
+TEST_F(FaultTableTest, BadRulesAreRefusedWithASentence) {
+    EXPECT_EQ(refusal_of({}), "\"do\" of a rule names no action");
+    const auto changed = [&](auto change) {
+        Rule rule = rule_of(ApiKey::produce);
+        change(rule);
+        return refusal_of(rule);
+    };
+    EXPECT_EQ(changed([](Rule& rule) { rule.id = "a b"; }), "\"id\" may have letters, digits, '.', '_' and '-'");
+    EXPECT_EQ(changed([](Rule& rule) { rule.match.topic = std::string(Rule::kTextBytesMax + 1, 't'); }),
+              "a text of a rule may have 1024 bytes");
+    EXPECT_EQ(changed([](Rule& rule) { rule.action.disconnect = true; }),
+              "a rule does one of \"error\", \"drop_request\", \"drop_response\", \"disconnect\" and \"throttle_ms\"");
+    EXPECT_EQ(changed([](Rule& rule) { rule.action.error = ErrorCode::none; }), "NONE is no error");
+    EXPECT_EQ(changed([](Rule& rule) { rule.action.delay_ms = Rule::kWaitMsMax + 1; }),
+              "\"delay_ms\" and \"throttle_ms\" lie between 0 and 3600000");
+    EXPECT_EQ(changed([](Rule& rule) { rule.when.nth = 0; }), "\"nth\" and \"every\" count from 1");
+    EXPECT_EQ(changed([](Rule& rule) { rule.when.for_ms = -1; }), "\"times\", \"after_ms\" and \"for_ms\" must not be negative");
+    EXPECT_EQ(changed([](Rule& rule) { rule.when.probability = 1.5; }), "\"probability\" must lie between 0 and 1");
+    EXPECT_EQ(changed([](Rule& rule) { rule.when.after_fault = "none"; }), "there is no rule \"none\" for \"after_fault\"");
+    EXPECT_EQ(changed([](Rule& rule) {
+                  rule.match.api.reset();
+                  rule.match.version = 3;
+              }),
+              "\"version\" of a rule needs its \"api\"");
+    EXPECT_TRUE(table_.empty());
+}
+
+TEST_F(FaultTableTest, AllRulesOfAListAreAddedOrNone) {
+    Rule named = rule_of(ApiKey::produce);
+    named.id = "mine";
+    EXPECT_EQ(table_.add({named, rule_of(ApiKey::fetch), named}, now_).error(), "there is a rule \"mine\" already");
+    EXPECT_TRUE(table_.empty());
+    EXPECT_EQ(table_.add({named, rule_of(ApiKey::fetch)}, now_)->size(), 2u);
+    EXPECT_TRUE(table_.remove("mine"));
+    EXPECT_FALSE(table_.remove("mine"));
+    EXPECT_EQ(table_.add(std::vector<Rule>(FaultTable::kRulesMax, rule_of(ApiKey::fetch)), now_).error(),
+              "there may be 1024 rules");
+}
+
+TEST_F(FaultTableTest, OnlyRulesThatAskForNamesNeedThem) {
+    add(rule_of(ApiKey::produce));
+    EXPECT_FALSE(table_.needs_names(ApiKey::produce, 9));
+    Rule rule = rule_of(ApiKey::fetch);
+    rule.match.topic = "orders";
+    add(rule);
+    EXPECT_FALSE(table_.needs_names(ApiKey::produce, 9));
+    EXPECT_TRUE(table_.needs_names(ApiKey::fetch, 12));
+}
+
+}  // namespace
+}  // namespace partita::faults
