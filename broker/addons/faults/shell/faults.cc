@@ -33,7 +33,9 @@ bool expects_nothing(const runtime::ClientRequest& request, const void* message)
 
 std::expected<std::vector<std::string>, std::string> Faults::add(std::vector<Rule> rules, Now now) {
     const MutexLock lock(mutex_);
-    return table_.add(std::move(rules), now);
+    auto ids = table_.add(std::move(rules), now);
+    note_rules();
+    return ids;
 }
 
 bool Faults::remove(std::string_view id) {
@@ -42,6 +44,7 @@ bool Faults::remove(std::string_view id) {
         return false;
     }
     let_go(id);
+    note_rules();
     return true;
 }
 
@@ -51,6 +54,7 @@ void Faults::clear() {
         let_go(entry.rule.id);
     }
     table_.clear();
+    note_rules();
 }
 
 void Faults::let_go(std::string_view rule) {
@@ -131,6 +135,9 @@ const Rule* Faults::decide(runtime::ClientRequest& request, Now now) {
 }
 
 Passage Faults::pass(runtime::ClientRequest& request) {
+    if (!has_rules_.load(std::memory_order_relaxed)) {
+        return {};
+    }
     Action action;
     std::string rule;
     {
@@ -160,6 +167,7 @@ Passage Faults::pass(runtime::ClientRequest& request) {
         action = mine.action;
         rule = std::move(mine.rule);
         waiting_.erase(waiting);
+        note_rules();
     }
     return carry_out(action, rule, request);
 }
@@ -194,8 +202,12 @@ Passage Faults::carry_out(const Action& action, const std::string& rule, runtime
 }
 
 void Faults::closed(const runtime::ClientConnection& client) {
+    if (!has_rules_.load(std::memory_order_relaxed)) {
+        return;
+    }
     const MutexLock lock(mutex_);
     waiting_.erase(client.id);
+    note_rules();
 }
 
 }  // namespace partita::faults

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <expected>
 #include <map>
 #include <optional>
@@ -60,8 +61,13 @@ class Faults final : public handlers::RequestGate {
     /// The requests that wait because of the rule are served at once.
     void let_go(std::string_view rule) REQUIRES(mutex_);
 
+    /// Notes whether a request has to look at all of this.
+    void note_rules() REQUIRES(mutex_) { has_rules_.store(!table_.empty() || !waiting_.empty(), std::memory_order_relaxed); }
+
     const logs::PublishedTopics& topics_;
     const logs::Turns& turns_;
+    /// A request that finds this false takes no lock. One that comes beside the first rule may pass as if it had come before.
+    std::atomic<bool> has_rules_ = false;
     mutable Mutex mutex_{LockRank::faults};
     FaultTable table_ GUARDED_BY(mutex_);
     /// By connection: its first request that was received and not served.
