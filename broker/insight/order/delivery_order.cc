@@ -116,6 +116,10 @@ std::optional<Offset> DeliveryOrder::begin_of(PartitionIndex partition) const {
     return last == last_.end() ? std::nullopt : std::optional(last->second.begin);
 }
 
+std::optional<Offset> DeliveryOrder::end_of(PartitionIndex partition) const {
+    return last_.contains(partition) ? passed_.at(partition).end() : std::nullopt;
+}
+
 void DeliveryOrder::drop(PartitionIndex partition, Offset from, const CutTable& cuts) {
     passed_[partition].cut(from);
     std::erase_if(keys_, [&](const auto& entry) {

@@ -44,6 +44,10 @@ std::vector<std::pair<Offset, Offset>> OffsetRanges::add(Offset from, Offset to)
     return added;
 }
 
+std::optional<Offset> OffsetRanges::end() const {
+    return ranges_.empty() ? std::nullopt : std::optional(ranges_.rbegin()->second);
+}
+
 void OffsetRanges::cut(Offset from) {
     ranges_.erase(ranges_.lower_bound(from), ranges_.end());
     if (!ranges_.empty()) {

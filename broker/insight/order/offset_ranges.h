@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,8 @@ class OffsetRanges {
     [[nodiscard]] bool contains(Offset offset) const;
     /// True if all of `[from, to)` is in the set.
     [[nodiscard]] bool contains(Offset from, Offset to) const;
+    /// Behind the last offset; null for an empty set.
+    [[nodiscard]] std::optional<Offset> end() const;
     /// False: the set may contain offsets that were never added.
     [[nodiscard]] bool is_exact() const { return is_exact_; }
     [[nodiscard]] std::size_t size() const { return ranges_.size(); }

@@ -145,10 +145,19 @@ void ConsumerWatch::prove_by_commits(const ReaderFacts& facts) {
     const auto before = std::exchange(proven_, inversions_.proven(facts, resets_));
     for (auto& [group, keys] : proven_) {
         std::set<std::string_view> known;
+        std::set<std::string_view> certain;
         if (const auto told = before.find(group); told != before.end()) {
             for (const Inversions::Proven& key : told->second) {
                 known.insert(key.key);
+                if (!key.is_of_several) {
+                    certain.insert(key.key);
+                }
             }
+        }
+        for (Inversions::Proven& key : keys) {
+            // Each member commits by itself, but none has finished a record that nobody was handed.
+            key.is_of_several =
+                key.is_of_several && !certain.contains(key.key) && !order_.is_unread(group, key.from, key.earlier);
         }
         std::erase_if(keys, [&](const Inversions::Proven& key) {
             return order_.has_judged(group, key.from, key.earlier, key.to, key.later) ||

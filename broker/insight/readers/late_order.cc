@@ -253,6 +253,15 @@ std::size_t LateOrder::size() const {
     return count;
 }
 
+bool LateOrder::is_unread(std::string_view group, PartitionIndex partition, Offset offset) const {
+    const auto watched = groups_.find(group);
+    if (has_lost_ || has_work() || watched == groups_.end()) {
+        return false;
+    }
+    const std::optional<Offset> end = watched->second.order.end_of(partition);
+    return end && *end <= offset;
+}
+
 bool LateOrder::has_judged(std::string_view group, PartitionIndex from, Offset earlier, PartitionIndex to, Offset later) const {
     if (!is_exact()) {
         return false;

@@ -88,6 +88,8 @@ class LateOrder {
     /// True if the answers to the group show in which order it was handed these records.
     [[nodiscard]] bool has_judged(std::string_view group, PartitionIndex from, Offset earlier, PartitionIndex to,
                                   Offset later) const;
+    /// True if the group was surely handed nothing from this record on, in a partition from which it was handed something.
+    [[nodiscard]] bool is_unread(std::string_view group, PartitionIndex partition, Offset offset) const;
     /// Calls `visit(group, order)` for all that was judged, each group's orders in the order of their time.
     template <class Visit>
     void for_each(Visit visit) const {

@@ -148,6 +148,8 @@ class OrderWatch {
     /// members, one may commit the newer record while another has got the older one and not committed it yet.
     [[nodiscard]] bool has_judged(std::string_view group, PartitionIndex from, Offset earlier, PartitionIndex to,
                                   Offset later) const;
+    /// True if the group was surely not handed a record from after a growth.
+    [[nodiscard]] bool is_unread(std::string_view group, PartitionIndex partition, Offset offset) const;
     /// True if it judges in which order groups are handed the records of these writers.
     [[nodiscard]] bool judges(std::span<const StaleWrites::Writer> writers) const;
     /// Deliveries wait that may still be judged exactly.

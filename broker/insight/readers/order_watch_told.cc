@@ -138,6 +138,13 @@ bool OrderWatch::has_judged(std::string_view group, PartitionIndex from, Offset 
     });
 }
 
+bool OrderWatch::is_unread(std::string_view group, PartitionIndex partition, Offset offset) const {
+    const bool is_all_known = !are_all_inexact_ && !inexact_groups_.contains(group) && waiting_.empty();
+    return is_all_known && std::ranges::any_of(growths_, [&](const Growth& growth) {
+               return !growth.cut.is_before(partition, offset) && growth.late.is_unread(group, partition, offset);
+           });
+}
+
 bool OrderWatch::judges(std::span<const StaleWrites::Writer> writers) const {
     return std::ranges::all_of(writers, [&](const StaleWrites::Writer& writer) {
         return std::ranges::any_of(

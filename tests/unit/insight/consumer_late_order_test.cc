@@ -80,6 +80,41 @@ TEST_F(LateRecordsTest, NewerRecordsBeforeLateOnesAreToldExactly) {
               static_cast<std::size_t>(moved_));
 }
 
+// Members commit by themselves. But no member has finished a record that the group was not handed.
+TEST_F(LateRecordsTest, CommitsOfSeveralMembersProveTheOrderOfWhatNobodyHasYet) {
+    stale_ = late_;
+    families_ = known_families_;
+    billing().members.push_back({"billing-app", "/10.0.0.1", {{1}}, "billing-2"});
+    const Offset last{end(0) - 1};
+    const auto key = [&]() -> std::string {
+        for (Offset offset = last; offset.value > kOldRecords; --offset.value) {
+            if (home_of(records_.keys[kOld][offset], 4).value >= 2 && records_.times[{kOld, offset}].value == kLateMs) {
+                return records_.keys[kOld][offset];
+            }
+        }
+        return {};
+    }();
+    const PartitionIndex home = home_of(key, 4);
+    for (const auto& [partition, records] : records_.keys) {
+        for (const auto& [offset, text] : records) {
+            if (text == key) {
+                add_key(key, partition, partition == kOld && offset.value < kOldRecords ? 0 : 1, offset.value);
+            }
+        }
+    }
+    deliver(kOld, kOldRecords, kOldRecords + 1);
+    deliver(home, 0, end(home.value));
+    commit("billing", {{kOld, Offset{kOldRecords + 1}}, {home, Offset{end(home.value)}}});
+    const auto told = wrong_order();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->severity, Severity::block);
+    EXPECT_EQ(told->count, 1);
+    EXPECT_EQ(number(*told, "overlapping_keys"), 0);
+    // It stays certain when a member is handed the older record.
+    deliver(kOld, kOldRecords + 1, end(0));
+    EXPECT_EQ(wrong_order()->severity, Severity::block);
+}
+
 TEST_F(LateRecordsTest, LateRecordsFirstIsRight) {
     stale_ = late_;
     deliver_old();
