@@ -8,8 +8,9 @@
 
 namespace partita::insight {
 
-LateScan::LateScan(std::span<const GrowthCut> growths, std::vector<Offset> ends, partitioners::FamilySet families, Limits limits)
-    : growths_(growths.begin(), growths.end()), ends_(std::move(ends)), families_(families), limits_(limits) {
+LateScan::LateScan(std::span<const GrowthCut> growths, TimestampMs grown, std::vector<Offset> ends,
+                   partitioners::FamilySet families, Limits limits)
+    : growths_(growths.begin(), growths.end()), grown_(grown), ends_(std::move(ends)), families_(families), limits_(limits) {
     PARTITA_ASSERT(!growths_.empty(), "late records come after a growth");
 }
 
@@ -27,6 +28,7 @@ bool LateScan::read(KeyedRecords& records, PartitionIndex partition, Offset to, 
     const auto index = static_cast<std::size_t>(partition.value);
     while (next_.size() <= index) {
         next_.push_back(begin_of({static_cast<std::int32_t>(next_.size())}));
+        newest_.push_back(grown_);
     }
     Offset& next = next_[index];
     to = std::min(to, end_of(partition));
@@ -68,10 +70,12 @@ LateScan::Placed LateScan::placed(PartitionIndex partition, Bytes key, const Key
 
 void LateScan::add(PartitionIndex partition, Offset offset, Bytes key, TimestampMs time, Placed by) {
     const bool is_late = by == Placed::late;
-    if (time == kNoTimestamp) {
-        is_exact_ = is_exact_ && !is_late;
+    TimestampMs& newest = newest_[static_cast<std::size_t>(partition.value)];
+    if (time == kNoTimestamp || time.value < newest.value - kOnTheWayMs) {
+        is_exact_ = false;
         return;
     }
+    newest = std::max(newest, time);
     const std::uint64_t hash = KeyTable::hash_of(key);
     auto known = keys_.find(hash);
     if (known == keys_.end()) {

@@ -21,7 +21,8 @@ namespace partita::insight {
 /// through `KeyedRecords`, part by part, in any order of partitions.
 ///
 /// Two partitions do not tell which of two records was written first. So timestamps decide, and two records with one timestamp
-/// are in no order. A producer sets the time when a record is handed to it, unless the application gives another.
+/// are in no order. A producer sets the time when a record is handed to it, unless the application gives another. A timestamp
+/// that is older than its record can be is such a time, and tells nothing.
 ///
 /// Records that no count explains are left out: a producer that gives partitions itself knows what it does. So are pairs of
 /// records that are both placed by the new count: producers that disagree about a key did so without the growth.
@@ -39,18 +40,22 @@ class LateScan {
     /// Most records of all keys; further ones as if their key had no late record.
     static constexpr std::size_t kAllRecordsMax = 1'000'000;
     static constexpr std::size_t kCutsOfKeyMax = 64;
+    /// A producer may keep a record for so long before it is written: Kafka's default delivery.timeout.ms. A timestamp that is
+    /// further behind the growth, or behind another one in front of it in the partition, does not count.
+    static constexpr std::int64_t kOnTheWayMs = 120'000;
 
     struct Limits {
         std::size_t keys_max = kKeysMax;
         std::size_t records_max = kAllRecordsMax;
     };
 
-    /// `growths`: this growth and all before it, ascending. `ends`: the log ends of the next growth, where this one's records
-    /// end; empty without a next growth. `families`: the partitioners that producers are known to use; empty if nobody knows
-    /// them.
-    LateScan(std::span<const GrowthCut> growths, std::vector<Offset> ends, partitioners::FamilySet families)
-        : LateScan(growths, std::move(ends), families, Limits{}) {}
-    LateScan(std::span<const GrowthCut> growths, std::vector<Offset> ends, partitioners::FamilySet families, Limits limits);
+    /// `growths`: this growth and all before it, ascending. `grown`: when this growth was. `ends`: the log ends of the next
+    /// growth, where this one's records end; empty without a next growth. `families`: the partitioners that producers are known
+    /// to use; empty if nobody knows them.
+    LateScan(std::span<const GrowthCut> growths, TimestampMs grown, std::vector<Offset> ends, partitioners::FamilySet families)
+        : LateScan(growths, grown, std::move(ends), families, Limits{}) {}
+    LateScan(std::span<const GrowthCut> growths, TimestampMs grown, std::vector<Offset> ends, partitioners::FamilySet families,
+             Limits limits);
 
     /// True for a record after this growth, and before the next one.
     [[nodiscard]] bool is_within(PartitionIndex partition, Offset offset) const {
@@ -67,7 +72,8 @@ class LateScan {
     /// By partition: behind the last record that is late, or not newer than the last one that is. Partitions without such
     /// records are missing at the end, or 0.
     [[nodiscard]] std::span<const Offset> late_ends() const { return late_ends_; }
-    /// False: cuts may be missing, because there was no room, or because records have no timestamp or could not be read.
+    /// False: cuts may be missing, because there was no room, or because records have no timestamp that counts or could not be
+    /// read.
     [[nodiscard]] bool is_exact() const { return is_exact_; }
 
   private:
@@ -101,11 +107,13 @@ class LateScan {
     void note_late_end(PartitionIndex partition, Offset end);
 
     std::vector<GrowthCut> growths_;
+    TimestampMs grown_;
     std::vector<Offset> ends_;
     partitioners::FamilySet families_;
     Limits limits_;
-    /// By partition: where it goes on.
+    /// By partition: where it goes on, and the newest timestamp until there, or `grown_`.
     std::vector<Offset> next_;
+    std::vector<TimestampMs> newest_;
     std::unordered_map<std::uint64_t, Key> keys_;
     std::size_t records_ = 0;
     /// Keys with records since the last `join`.

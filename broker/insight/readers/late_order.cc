@@ -119,7 +119,7 @@ bool LateOrder::settle(const LateFacts& facts, LookTime& time) {
     }
     if (!scan_) {
         families_ = facts.families;
-        scan_.emplace(facts.growths, facts.ends, facts.families);
+        scan_.emplace(facts.growths, facts.grown, facts.ends, facts.families);
     }
     // Which records a partitioner that came later placed by an earlier count was not looked at.
     has_lost_ = has_lost_ || (!families_.is_empty() && (facts.families | families_) != families_);

@@ -28,6 +28,7 @@ namespace partita::insight {
 struct LateFacts {
     /// The growth and all before it, ascending.
     std::span<const GrowthCut> growths;
+    TimestampMs grown;
     /// The log ends of the next growth; empty without one.
     std::vector<Offset> ends;
     /// The writers of all growths.

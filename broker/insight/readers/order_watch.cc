@@ -36,7 +36,7 @@ HandOut hand_out_of(const Delivery& delivery, Offset to) {
 void OrderWatch::set_growths(std::span<const EarlierExpansion> growths) {
     for (std::size_t index = cuts_.size(); index < growths.size(); ++index) {
         cuts_.push_back(cut_of(growths[index]));
-        growths_.push_back({.cut = cuts_.back(), .groups_then = growths[index].groups});
+        growths_.push_back({.cut = cuts_.back(), .time = growths[index].time, .groups_then = growths[index].groups});
     }
     if (growths_.size() > kGrowthsMax) {
         growths_.erase(growths_.begin(), growths_.end() - kGrowthsMax);
@@ -144,6 +144,7 @@ bool OrderWatch::settle_late(const ReaderFacts& facts, LookTime& time) {
             }
         }
         is_done = growths_[index].late.settle({.growths = std::span(cuts_).first(known + 1),
+                                               .grown = growths_[index].time,
                                                .ends = known + 1 < cuts_.size() ? cuts_[known + 1].ends : std::vector<Offset>(),
                                                .writers = facts.stale_writers,
                                                .families = families,

@@ -204,6 +204,7 @@ class OrderWatch {
     };
     struct Growth {
         GrowthCut cut;
+        TimestampMs time;
         /// Null if that is not known.
         std::shared_ptr<const GroupsAtGrowth> groups_then;
         /// Those of them that were deleted since: later groups of their names were not there.

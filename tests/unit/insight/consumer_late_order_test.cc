@@ -12,8 +12,8 @@ namespace {
 /// and those by the new count came after it.
 class LateRecordsTest : public ConsumerOrderTest {
   protected:
-    static constexpr std::int64_t kLateMs = 50;
-    static constexpr std::int64_t kNewMs = 100;
+    static constexpr std::int64_t kLateMs = 1'000'050;
+    static constexpr std::int64_t kNewMs = 1'000'100;
 
     LateRecordsTest() {
         for (const auto& [partition, keys] : records_.keys) {
@@ -199,12 +199,12 @@ TEST_F(LateRecordsTest, AGroupIsWatchedWhileTheProducerGoesOn) {
     const PartitionIndex home = home_of(key, 4);
     Offset& new_end = ends_[static_cast<std::size_t>(home.value)];
     records_.keys[home][new_end] = key;
-    records_.times[{home, new_end}] = TimestampMs{202};
+    records_.times[{home, new_end}] = TimestampMs{kNewMs + 102};
     ++new_end.value;
     deliver(home, new_end.value - 1, new_end.value);
     EXPECT_FALSE(wrong_order());
     records_.keys[kOld][ends_[0]] = key;
-    records_.times[{kOld, ends_[0]}] = TimestampMs{201};
+    records_.times[{kOld, ends_[0]}] = TimestampMs{kNewMs + 101};
     ++ends_[0].value;
     ++stale_[0].records;
     deliver(kOld, end(0) - 1, end(0));

@@ -55,7 +55,8 @@ class LateScanTest : public ::testing::Test {
         return offset;
     }
     [[nodiscard]] LateScan scan(LateScan::Limits limits = {}, std::vector<Offset> ends = {}) const {
-        return {std::span(&growth_, 1), std::move(ends), partitioners::FamilySet::of(partitioners::Family::murmur2_pos), limits};
+        return {std::span(&growth_, 1), TimestampMs{0}, std::move(ends),
+                partitioners::FamilySet::of(partitioners::Family::murmur2_pos), limits};
     }
     void read_all(LateScan& scan) {
         for (std::int32_t partition = 0; partition < kNewCount; ++partition) {
@@ -182,7 +183,7 @@ TEST_F(LateScanTest, WithoutAPartitionerAKeyIsLateWhereItWasBefore) {
     }
     write(unknown, kOldCount, 1);
     write(unknown, kNewCount, 2);
-    LateScan scan{std::span(&growth_, 1), {}, partitioners::FamilySet()};
+    LateScan scan{std::span(&growth_, 1), TimestampMs{0}, {}, partitioners::FamilySet()};
     for (std::int32_t partition = 0; partition < kNewCount; ++partition) {
         ASSERT_TRUE(scan.read(records_, {partition}, Offset{ends_[{partition}]}, &homes));
     }
@@ -222,6 +223,26 @@ TEST_F(LateScanTest, RecordsWithoutATimeMakeItInexact) {
     LateScan scan = this->scan();
     read_all(scan);
     EXPECT_FALSE(scan.is_exact());
+}
+
+// An application gives the times of its events.
+TEST_F(LateScanTest, TimestampsThatAreOlderThanTheirRecordsTellNothing) {
+    write(key_, kOldCount, -LateScan::kOnTheWayMs);
+    const Offset later = write(key_, kNewCount, 10);
+    LateScan scan = this->scan();
+    read_all(scan);
+    EXPECT_TRUE(scan.is_exact()) << "it may have been on the way when the topic grew";
+    EXPECT_THAT(scan.table().cuts(), ElementsAre(cut(old_, Offset{10}, new_, later)));
+    write(key_, kNewCount, 3'600'000);
+    write(key_, kNewCount, 11);
+    read_all(scan);
+    EXPECT_FALSE(scan.is_exact());
+    EXPECT_EQ(scan.table().cuts().size(), 1u);
+    LateScan later_growth(std::span(&growth_, 1), TimestampMs{1}, {},
+                          partitioners::FamilySet::of(partitioners::Family::murmur2_pos));
+    read_all(later_growth);
+    EXPECT_THAT(later_growth.table().cuts(), IsEmpty());
+    EXPECT_FALSE(later_growth.is_exact());
 }
 
 TEST_F(LateScanTest, AKeyHasAMostCuts) {
