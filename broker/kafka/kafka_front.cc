@@ -158,14 +158,14 @@ std::optional<Served> KafkaFront::pass_gate(const net::Speaker& speaker, std::ui
             speaker.conversation.give_back(slot);
             return Served{.outcome = Outcome::postponed, .rests_until = passage.until};
         case handlers::Passage::Way::drop_request:
-            return Served{.outcome = Outcome::parked, .slot = slot};
+            return Served{.outcome = Outcome::silenced, .slot = slot};
         case handlers::Passage::Way::drop_response: {
             context.drop_reply();
             Served served = serve(nullptr, slot, context);
             if (served.outcome == Outcome::ended) {
                 return served;
             }
-            return Served{.outcome = Outcome::parked, .slot = slot};
+            return Served{.outcome = Outcome::silenced, .slot = slot};
         }
         case handlers::Passage::Way::disconnect:
             return refused(std::move(passage.reason));

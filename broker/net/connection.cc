@@ -146,6 +146,10 @@ void Connection::wait_writable() {
 void Connection::on_readable() {
     owner_.reactor().refresh_now();
     owner_.touch(*this);
+    if (conversation_.is_silent()) {
+        discard();
+        return;
+    }
     if (!may_serve()) {
         // The bytes must wait. But if the client went away, close the connection, so that it does not keep what it waits for.
         if (transport().is_over()) {
@@ -180,6 +184,20 @@ void Connection::on_readable() {
         wait_readable();
     }
     owner_.finish_turn_if_full();
+}
+
+void Connection::discard() {
+    const Transport::Moved moved = transport().receive(owner_.scratch());
+    switch (moved.status) {
+        case Transport::Status::done:
+        case Transport::Status::would_block:
+            wait_readable();
+            return;
+        case Transport::Status::ended:
+        case Transport::Status::file_ended:
+            close("");
+            return;
+    }
 }
 
 void Connection::read_again() {
@@ -251,6 +269,9 @@ void Connection::settle(Served&& served) {
             break;
         case Served::Outcome::parked:
             conversation_.park(served.slot);
+            break;
+        case Served::Outcome::silenced:
+            conversation_.silence();
             break;
         case Served::Outcome::ended:
             end_with(std::move(served));

@@ -77,7 +77,12 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     [[nodiscard]] Siblings::iterator leave(Siblings::iterator end) { return std::exchange(place_, end); }
     [[nodiscard]] Instant last_active() const { return last_active_; }
     void set_last_active(Instant now) { last_active_ = now; }
-    [[nodiscard]] bool is_everything_answered() const { return conversation_.is_everything_answered(); }
+    /// Nobody waits for a reply any more.
+    [[nodiscard]] bool is_everything_answered() const {
+        return conversation_.is_everything_answered() || conversation_.is_silent();
+    }
+    /// A request waits, though its reply is not due yet.
+    [[nodiscard]] bool is_postponed() const { return conversation_.is_postponed(); }
     [[nodiscard]] const runtime::ClientConnection& client() const { return client_; }
     [[nodiscard]] Front& front() { return front_; }
     /// The cost of this connection for its reactor since the last call, for reactor_choice::choose: bytes, and
@@ -129,6 +134,8 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     void wait_writable();
     void on_readable();
     [[nodiscard]] Progress read_once();
+    /// Receives bytes of a client that gets no replies any more, until it goes away.
+    void discard();
     void wait_for_memory();
     [[nodiscard]] bool may_serve() const;
     void serve_requests();

@@ -50,7 +50,7 @@ class Conversation {
     void release_if_empty(BufferPool& pool) { reader_.release_if_empty(pool); }
 
     [[nodiscard]] bool may_serve() const {
-        return phase_ == Phase::open && parked_slot_ == kNone && !is_resting() &&
+        return phase_ == Phase::open && !is_silent_ && parked_slot_ == kNone && !is_resting() &&
                replies_.queued_bytes() < kQueuedReplyBytesMax && replies_.size() < kPipelinedRequestsMax;
     }
     /// Takes the next request to serve: a frame that `measure` delimits (FrameReader::next). Empty if no whole request was
@@ -62,7 +62,14 @@ class Conversation {
     void give_back(std::uint64_t slot) {
         reader_.give_back();
         replies_.give_back(slot);
+        is_postponed_ = true;
     }
+
+    /// True while a request that was given back waits.
+    [[nodiscard]] bool is_postponed() const { return is_postponed_; }
+    /// Serves no further request, and no reply to the last one comes. The caller discards what it receives.
+    void silence() { is_silent_ = true; }
+    [[nodiscard]] bool is_silent() const { return is_silent_; }
 
     /// Serves no request until `slot` is filled. No effect if it is already filled.
     void park(std::uint64_t slot);
@@ -111,6 +118,8 @@ class Conversation {
     std::uint64_t parked_slot_ = kNone;
     Instant rests_until_ = kNotResting;
     Phase phase_ = Phase::open;
+    bool is_postponed_ = false;
+    bool is_silent_ = false;
 };
 
 template <class Measure>
@@ -123,6 +132,7 @@ std::expected<std::optional<Conversation::Request>, std::string> Conversation::n
     if (!*frame) {
         return std::nullopt;
     }
+    is_postponed_ = false;
     return Request{.frame = **frame, .slot = replies_.take_slot()};
 }
 

@@ -46,6 +46,7 @@ struct Served {
         deferred,   ///< The reply comes later. The connection serves the following requests meanwhile.
         parked,     ///< The reply comes later. The connection serves no following request before it.
         postponed,  ///< The request was given back, and the connection serves none before `rests_until`.
+        silenced,   ///< No reply comes, and the connection serves no following request.
         ended,      ///< The connection ends with `reply`, after `rest_ms` and after earlier replies were sent.
         refused,    ///< The connection ends at once, and earlier replies are dropped.
     };

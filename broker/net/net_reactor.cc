@@ -129,7 +129,7 @@ void NetReactor::close_idle(Now now) {
         if (now.monotonic - oldest.last_active() < idle_ms_max_) {
             return;
         }
-        if (oldest.is_everything_answered()) {
+        if (oldest.is_everything_answered() && !oldest.is_postponed()) {
             oldest.close("");
         } else if (oldest.is_stuck()) {
             oldest.close("the client does not read its replies (connections.max.idle.ms)");

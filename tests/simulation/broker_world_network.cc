@@ -95,6 +95,7 @@ void SimulatedConnection::settle(net::Served&& served) {
             break;
         case net::Served::Outcome::nothing:
         case net::Served::Outcome::postponed:
+        case net::Served::Outcome::silenced:
         case net::Served::Outcome::refused:
             PARTITA_ASSERT(false, "only a request that was taken is settled");
     }

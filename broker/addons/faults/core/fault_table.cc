@@ -116,7 +116,7 @@ const Rule* FaultTable::decide(const RequestFacts& request, Now now) {
         entry.notes.push_back({.time = now.wall,
                                .api = request.api,
                                .version = request.version,
-                               .client_id = std::string(request.client_id),
+                               .client_id = std::string(request.client_id.substr(0, kNotedBytesMax)),
                                .client_address = std::string(request.client_address),
                                .correlation_id = request.correlation_id,
                                .has_acted = acts});

@@ -57,6 +57,8 @@ class FaultTable {
     static constexpr std::size_t kRulesMax = 1024;
     /// Notes that are kept for each rule: the newest ones.
     static constexpr std::size_t kNotesMax = 256;
+    /// A longer client id is cut.
+    static constexpr std::size_t kNotedBytesMax = 256;
 
     /// Adds all of these rules, or none. Returns their ids. The error is a sentence.
     [[nodiscard]] std::expected<std::vector<std::string>, std::string> add(std::vector<Rule> rules, Now now);

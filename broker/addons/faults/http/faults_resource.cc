@@ -52,10 +52,10 @@ void respond_unknown(Exchange& exchange) {
 }
 
 ordered_json status_json(const Faults::Status& status) {
-    ordered_json object = rule_json(status.entry.rule);
-    object["added_ms"] = status.entry.added.value;
-    object["matched"] = status.entry.matched;
-    object["acted"] = status.entry.acted;
+    ordered_json object = rule_json(status.rule);
+    object["added_ms"] = status.added.value;
+    object["matched"] = status.matched;
+    object["acted"] = status.acted;
     object["waiting"] = status.waiting;
     return object;
 }
@@ -162,9 +162,9 @@ void serve_matches(const Surroundings& surroundings, const ExchangePointer& exch
         return;
     }
     ordered_json object = surroundings.identity.begin_answer();
-    object["id"] = status->entry.rule.id;
+    object["id"] = status->rule.id;
     object["matches"] = ordered_json::array();
-    for (const MatchNote& note : status->entry.notes) {
+    for (const MatchNote& note : status->notes) {
         object["matches"].push_back(note_json(note));
     }
     respond_json(*exchange, object);

@@ -85,16 +85,21 @@ std::optional<std::size_t> Faults::release(std::string_view id) {
     return released;
 }
 
-Faults::Status Faults::status_of(const FaultTable::Entry& entry) const {
+Faults::Status Faults::status_of(const FaultTable::Entry& entry, std::deque<MatchNote> notes) const {
     const auto waits = [&](const auto& waiting) { return waiting.second.rule == entry.rule.id; };
-    return {.entry = entry, .waiting = static_cast<std::size_t>(std::ranges::count_if(waiting_, waits))};
+    return {.rule = entry.rule,
+            .added = entry.added,
+            .matched = entry.matched,
+            .acted = entry.acted,
+            .notes = std::move(notes),
+            .waiting = static_cast<std::size_t>(std::ranges::count_if(waiting_, waits))};
 }
 
 std::vector<Faults::Status> Faults::list() const {
     const MutexLock lock(mutex_);
     std::vector<Status> all;
     for (const FaultTable::Entry& entry : table_.entries()) {
-        all.push_back(status_of(entry));
+        all.push_back(status_of(entry, {}));
     }
     return all;
 }
@@ -102,7 +107,7 @@ std::vector<Faults::Status> Faults::list() const {
 std::optional<Faults::Status> Faults::find(std::string_view id) const {
     const MutexLock lock(mutex_);
     const FaultTable::Entry* entry = table_.find(id);
-    return entry == nullptr ? std::nullopt : std::optional(status_of(*entry));
+    return entry == nullptr ? std::nullopt : std::optional(status_of(*entry, entry->notes));
 }
 
 const Rule* Faults::decide(runtime::ClientRequest& request, Now now) {
@@ -157,6 +162,8 @@ Passage Faults::pass(runtime::ClientRequest& request) {
                           .first;
         }
         Waiting& mine = waiting->second;
+        // The connection may have moved to another reactor since.
+        mine.target = request.pending().target;
         if (mine.until <= now.monotonic && std::exchange(mine.action.hold, false)) {
             mine.is_held = true;
             mine.until = kNever;

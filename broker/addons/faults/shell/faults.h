@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <expected>
 #include <map>
 #include <optional>
@@ -33,7 +34,12 @@ class Faults final : public handlers::RequestGate {
 
     /// A rule with what it did.
     struct Status {
-        FaultTable::Entry entry;
+        Rule rule;
+        TimestampMs added;
+        std::int64_t matched = 0;
+        std::int64_t acted = 0;
+        /// Only from `find`.
+        std::deque<MatchNote> notes;
         /// Requests that it delays or holds now.
         std::size_t waiting = 0;
     };
@@ -57,7 +63,7 @@ class Faults final : public handlers::RequestGate {
     [[nodiscard]] const Rule* decide(runtime::ClientRequest& request, Now now) REQUIRES(mutex_);
     [[nodiscard]] static handlers::Passage carry_out(const Action& action, const std::string& rule,
                                                      runtime::ClientRequest& request);
-    [[nodiscard]] Status status_of(const FaultTable::Entry& entry) const REQUIRES(mutex_);
+    [[nodiscard]] Status status_of(const FaultTable::Entry& entry, std::deque<MatchNote> notes) const REQUIRES(mutex_);
     /// The requests that wait because of the rule are served at once.
     void let_go(std::string_view rule) REQUIRES(mutex_);
 
