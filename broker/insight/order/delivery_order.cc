@@ -31,6 +31,8 @@ void DeliveryOrder::hand_out(const HandOut& handed, const CutTable& cuts) {
         }
     }
     last->second.reader = handed.reader;
+    last->second.answer = handed.answer;
+    last->second.from = handed.from;
     last->second.time = handed.time;
     last->second.event = events_;
     for (const auto& [from, to] : passed_[handed.partition].add(handed.from, handed.to)) {
@@ -160,10 +162,11 @@ void DeliveryOrder::wait_for_earlier(std::uint32_t index, const KeyCut& cut) {
         return;
     }
     const auto committed = committed_.find(cut.to);
+    const Last& last = last_.at(cut.to);
     keys_.emplace(index, Key{.cut = cut,
-                             .later_reader = last_.at(cut.to).reader,
-                             .later_answer = 0,
-                             .later_time = last_.at(cut.to).time,
+                             .later_reader = last.reader,
+                             .later_answer = cut.later >= last.from ? last.answer : 0,
+                             .later_time = last.time,
                              .earlier = std::nullopt,
                              .is_committed = committed != committed_.end() && cut.later < committed->second.offset});
     later_.insert({cut.to, cut.later, index});

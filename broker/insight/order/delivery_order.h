@@ -194,6 +194,8 @@ class DeliveryOrder {
     /// The last hand-out of a partition.
     struct Last {
         std::uint64_t reader = 0;
+        std::uint64_t answer = 0;
+        Offset from;
         TimestampMs time;
         std::uint64_t event = 0;
         /// Where the first hand-out began.

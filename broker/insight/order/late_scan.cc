@@ -23,7 +23,7 @@ Offset LateScan::end_of(PartitionIndex partition) const {
     return index < ends_.size() ? ends_[index] : Offset{0};
 }
 
-bool LateScan::read(KeyedRecords& records, PartitionIndex partition, Offset to, const KeyCuts* homes) {
+bool LateScan::read(KeyedRecords& records, PartitionIndex partition, Offset to, TimestampMs now, const KeyCuts* homes) {
     PARTITA_ASSERT(homes != nullptr || !families_.is_empty(), "something tells which records are late");
     const auto index = static_cast<std::size_t>(partition.value);
     while (next_.size() <= index) {
@@ -41,7 +41,7 @@ bool LateScan::read(KeyedRecords& records, PartitionIndex partition, Offset to, 
     next = records.read(partition, next, to, [&](Offset offset, Bytes key, TimestampMs time) {
         // Clients place records with an empty key by rules of their own.
         if (const Placed by = key.empty() ? Placed::unexplained : placed(partition, key, homes); by != Placed::unexplained) {
-            add(partition, offset, key, time, by);
+            add(partition, offset, key, time, now, by);
         }
     });
     is_exact_ = is_exact_ && records.is_complete();
@@ -68,10 +68,10 @@ LateScan::Placed LateScan::placed(PartitionIndex partition, Bytes key, const Key
     return is_late ? Placed::late : Placed::unexplained;
 }
 
-void LateScan::add(PartitionIndex partition, Offset offset, Bytes key, TimestampMs time, Placed by) {
+void LateScan::add(PartitionIndex partition, Offset offset, Bytes key, TimestampMs time, TimestampMs now, Placed by) {
     const bool is_late = by == Placed::late;
     TimestampMs& newest = newest_[static_cast<std::size_t>(partition.value)];
-    if (time == kNoTimestamp || time.value < newest.value - kOnTheWayMs) {
+    if (time == kNoTimestamp || time.value < newest.value - kOnTheWayMs || time > now) {
         is_exact_ = false;
         return;
     }

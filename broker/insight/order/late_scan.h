@@ -22,7 +22,7 @@ namespace partita::insight {
 ///
 /// Two partitions do not tell which of two records was written first. So timestamps decide, and two records with one timestamp
 /// are in no order. A producer sets the time when a record is handed to it, unless the application gives another. A timestamp
-/// that is older than its record can be is such a time, and tells nothing.
+/// that is older than its record can be, or lies in the future, is such a time, and tells nothing.
 ///
 /// Records that no count explains are left out: a producer that gives partitions itself knows what it does. So are pairs of
 /// records that are both placed by the new count: producers that disagree about a key did so without the growth.
@@ -62,8 +62,9 @@ class LateScan {
         return offset >= begin_of(partition) && offset < end_of(partition);
     }
     /// Reads the partition's records up to `to`. False: the budget is used up, or a record is not decided.
-    /// `homes`: the keys from before the growth; null only if the partitioners are known.
-    bool read(KeyedRecords& records, PartitionIndex partition, Offset to, const KeyCuts* homes = nullptr);
+    /// `now`: after the last of these records was written. `homes`: the keys from before the growth; null only if the
+    /// partitioners are known.
+    bool read(KeyedRecords& records, PartitionIndex partition, Offset to, TimestampMs now, const KeyCuts* homes = nullptr);
     /// Finds the cuts of what was read since the last call.
     void join();
 
@@ -99,7 +100,7 @@ class LateScan {
     [[nodiscard]] Offset begin_of(PartitionIndex partition) const { return growths_.back().end_of(partition); }
     [[nodiscard]] Offset end_of(PartitionIndex partition) const;
     [[nodiscard]] Placed placed(PartitionIndex partition, Bytes key, const KeyCuts* homes) const;
-    void add(PartitionIndex partition, Offset offset, Bytes key, TimestampMs time, Placed by);
+    void add(PartitionIndex partition, Offset offset, Bytes key, TimestampMs time, TimestampMs now, Placed by);
     void join(std::uint64_t hash, Key& key);
     void join(std::uint64_t hash, Key& key, const Place& from, const Place& to);
     /// True if records that are missing between those of the places may be part of a cut.

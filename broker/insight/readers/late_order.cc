@@ -47,11 +47,16 @@ bool LateOrder::is_done(std::span<const Offset> before) const {
     return true;
 }
 
+bool LateOrder::may_be_in_front_of_late(const HandOut& handed) const {
+    return !late_ends_ || handed.from < offset_at(*late_ends_, handed.partition);
+}
+
 void LateOrder::hand_out(const std::string& group, const HandOut& handed, std::span<const Offset> before) {
     if (!is_noting(group)) {
         before_.emplace(group, std::vector<Offset>(before.begin(), before.end()));
     }
-    is_wanted_ = is_wanted_ || (known_records_ > 0 && !is_done(before) && !through_.contains(group));
+    const bool may_be_late = before.empty() ? may_be_in_front_of_late(handed) : !is_done(before);
+    is_wanted_ = is_wanted_ || (known_records_ > 0 && may_be_late && !through_.contains(group));
     add({group, handed});
 }
 
@@ -63,6 +68,7 @@ void LateOrder::commit(const std::string& group, PartitionIndex partition, Offse
 
 void LateOrder::add(Event event) {
     if (!scan_ && !is_wanted_ && events_.size() >= kNotedMax) {
+        lose(std::visit([](const auto& what) { return what.time; }, events_.front().what));
         events_.pop_front();
     }
     if (events_.size() >= kWaitingMax) {
@@ -119,6 +125,8 @@ bool LateOrder::settle(const LateFacts& facts, LookTime& time) {
     }
     if (!scan_) {
         families_ = facts.families;
+        has_lost_ = has_lost_ || (lost_ != kNoTimestamp && time.now().value - lost_.value <= kNotedMs) ||
+                    (families_.is_empty() && !facts.has_all_homes);
         scan_.emplace(facts.growths, facts.grown, facts.ends, facts.families);
     }
     // Which records a partitioner that came later placed by an earlier count was not looked at.
@@ -150,14 +158,23 @@ bool LateOrder::is_reading_for(const std::string& group) const {
     if (const auto known = groups_.find(group); known != groups_.end()) {
         return !known->second.is_through;
     }
-    const auto before = before_.find(group);
-    return !through_.contains(group) && (before == before_.end() || !is_done(before->second));
+    if (through_.contains(group)) {
+        return false;
+    }
+    if (const auto before = before_.find(group); before != before_.end() && !before->second.empty()) {
+        return !is_done(before->second);
+    }
+    return std::ranges::any_of(events_, [&](const Event& event) {
+        const auto* handed = std::get_if<HandOut>(&event.what);
+        return handed != nullptr && event.group == group && may_be_in_front_of_late(*handed);
+    });
 }
 
 bool LateOrder::read_ahead(const LateFacts& facts, const Writing& writing) {
     for (std::int32_t index = 0; index < facts.growths.back().old_count; ++index) {
         const Offset end = offset_at(writing.ends ? std::span<const Offset>(*writing.ends) : facts.log_ends, {index});
-        if (!scan_->read(facts.records, {index}, end, facts.homes)) {
+        // Records that are not decided are not needed yet: nobody is handed them.
+        if (!scan_->read(facts.records, {index}, end, facts.now, facts.homes) && !facts.records.has_budget()) {
             return false;
         }
     }
@@ -165,11 +182,11 @@ bool LateOrder::read_ahead(const LateFacts& facts, const Writing& writing) {
     return true;
 }
 
-LateOrder::Group* LateOrder::group_of(const std::string& name) {
+LateOrder::Group* LateOrder::group_of(const std::string& name, const LateFacts& facts) {
     if (const auto known = groups_.find(name); known != groups_.end()) {
         return &known->second;
     }
-    if (groups_.size() == kGroupsMax) {
+    if (groups_.size() == kGroupsMax || facts.is_full) {
         has_lost_ = true;
         return nullptr;
     }
@@ -191,12 +208,12 @@ bool LateOrder::judge(const Event& event, const LateFacts& facts) {
         }
         return true;
     }
-    Group* group = group_of(event.group);
+    Group* group = group_of(event.group, facts);
     if (group == nullptr) {
         return true;
     }
     if (!group->is_through) {
-        if (!scan_->read(facts.records, handed->partition, handed->to, facts.homes)) {
+        if (!scan_->read(facts.records, handed->partition, handed->to, facts.now, facts.homes)) {
             return false;
         }
         scan_->join();

@@ -38,6 +38,11 @@ struct LateFacts {
     bool has_late = false;
     /// The keys from before the growth; null if nobody has read them.
     const KeyCuts* homes = nullptr;
+    /// `homes` has all of these keys.
+    bool has_all_homes = false;
+    /// There is no room for further groups.
+    bool is_full = false;
+    TimestampMs now;
     std::span<const Offset> log_starts;
     std::span<const Offset> log_ends;
     /// By group and partition, where the group goes on: it was handed everything before that, and all of it was passed to
@@ -55,7 +60,7 @@ struct LateFacts {
 class LateOrder {
   public:
     /// Hand-outs and commits that are noted while there is nothing to judge, and for how long.
-    static constexpr std::size_t kNotedMax = 512;
+    static constexpr std::size_t kNotedMax = 2048;
     static constexpr std::int64_t kNotedMs = 30'000;
     /// Most that wait to be judged. Without room they are left out, and the numbers become lower bounds.
     static constexpr std::size_t kWaitingMax = 65'536;
@@ -67,6 +72,11 @@ class LateOrder {
     /// caller passes in this look and has not passed yet, by partition; empty if that is not known.
     void hand_out(const std::string& group, const HandOut& handed, std::span<const Offset> before);
     void commit(const std::string& group, PartitionIndex partition, Offset offset, TimestampMs time);
+    /// Something was handed out that the caller cannot pass.
+    void lose(TimestampMs time) {
+        lost_ = std::max(lost_, time);
+        has_lost_ = has_lost_ || is_judging();
+    }
     void forget_group(const std::string& group);
     void forget_before(PartitionIndex partition, Offset offset);
 
@@ -136,11 +146,12 @@ class LateOrder {
     [[nodiscard]] static Writing writing_of(const LateFacts& facts);
     /// True if the group has all late records behind it, as far as it is known.
     [[nodiscard]] bool is_done(std::span<const Offset> before) const;
+    [[nodiscard]] bool may_be_in_front_of_late(const HandOut& handed) const;
     /// True if late records have to be read for what the group was handed.
     [[nodiscard]] bool is_reading_for(const std::string& group) const;
     void add(Event event);
     void forget_old_notes(TimestampMs now);
-    [[nodiscard]] Group* group_of(const std::string& name);
+    [[nodiscard]] Group* group_of(const std::string& name, const LateFacts& facts);
     /// Reads the late records that exist, before anything is judged. So each cut is found when its later record is handed out.
     [[nodiscard]] bool read_ahead(const LateFacts& facts, const Writing& writing);
     [[nodiscard]] bool judge(const Event& event, const LateFacts& facts);
@@ -161,6 +172,8 @@ class LateOrder {
     std::int64_t known_records_ = 0;
     /// A group that may have late records to read was handed something.
     bool is_wanted_ = false;
+    /// When something was lost last that is not judged.
+    TimestampMs lost_ = kNoTimestamp;
     bool has_lost_ = false;
     bool is_blind_ = false;
 };

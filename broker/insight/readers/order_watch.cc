@@ -112,6 +112,9 @@ void OrderWatch::settle(const ReaderFacts& facts, ReaderOwners& owners, std::opt
 void OrderWatch::note_for_late(const Waiting& waiting, const std::string& group, bool is_attributed) {
     const Delivery& delivery = waiting.delivery;
     if (!waiting.to) {
+        for (Growth& growth : growths_) {
+            growth.late.lose(delivery.time);
+        }
         return;
     }
     HandOut handed = hand_out_of(delivery, *waiting.to);
@@ -134,6 +137,7 @@ bool OrderWatch::settle_late(const ReaderFacts& facts, LookTime& time) {
         partitioners::FamilySet families = families_;
         bool has_late = false;
         const KeyCuts* homes = nullptr;
+        bool has_all_homes = false;
         for (const Scan& scan : growths_[index].scans) {
             has_late = has_late || scan.scan.has_late();
             if (const auto family = scan.scan.family(); family && families_.is_empty()) {
@@ -141,6 +145,7 @@ bool OrderWatch::settle_late(const ReaderFacts& facts, LookTime& time) {
             }
             if (scan.scan.has_read_before() && (scan.is_whole || homes == nullptr)) {
                 homes = &scan.scan.cuts();
+                has_all_homes = scan.is_whole && homes->sampling() == 1;
             }
         }
         is_done = growths_[index].late.settle({.growths = std::span(cuts_).first(known + 1),
@@ -150,6 +155,9 @@ bool OrderWatch::settle_late(const ReaderFacts& facts, LookTime& time) {
                                                .families = families,
                                                .has_late = has_late,
                                                .homes = homes,
+                                               .has_all_homes = has_all_homes,
+                                               .is_full = is_full_,
+                                               .now = time.now(),
                                                .log_starts = facts.log_starts,
                                                .log_ends = facts.log_ends,
                                                .positions = last_positions_,

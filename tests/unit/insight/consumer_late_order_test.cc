@@ -39,6 +39,7 @@ class LateRecordsTest : public ConsumerOrderTest {
         late_ = {writer};
         known_families_.insert(partitioners::Family::murmur2_pos);
         billing().committed = {Offset{kOldRecords}, Offset{kOtherRecords}, kNoOffset, kNoOffset};
+        wait(1000);
         // Two looks tell where a group is.
         (void)findings();
         (void)findings();

@@ -60,7 +60,7 @@ class LateScanTest : public ::testing::Test {
     }
     void read_all(LateScan& scan) {
         for (std::int32_t partition = 0; partition < kNewCount; ++partition) {
-            ASSERT_TRUE(scan.read(records_, {partition}, Offset{ends_[{partition}]}));
+            ASSERT_TRUE(scan.read(records_, {partition}, Offset{ends_[{partition}]}, now_));
         }
         scan.join();
     }
@@ -68,6 +68,7 @@ class LateScanTest : public ::testing::Test {
         return {.key_hash = hash_of(key_), .from = from, .to = to, .earlier = earlier, .later = later};
     }
 
+    TimestampMs now_{10'000'000};
     GrowthCut growth_{.old_count = kOldCount, .new_count = kNewCount, .ends = {}};
     std::map<PartitionIndex, std::int64_t> ends_;
     FakeRecords records_;
@@ -96,7 +97,7 @@ TEST_F(LateScanTest, ItDoesNotMatterWhichPartitionIsReadFirst) {
     for (const bool is_new_first : {true, false}) {
         LateScan scan = this->scan();
         for (const PartitionIndex partition : {is_new_first ? new_ : old_, is_new_first ? old_ : new_}) {
-            ASSERT_TRUE(scan.read(records_, partition, Offset{ends_[partition]}));
+            ASSERT_TRUE(scan.read(records_, partition, Offset{ends_[partition]}, now_));
             scan.join();
         }
         EXPECT_THAT(scan.table().cuts(), ElementsAre(cut(old_, earlier, new_, later)));
@@ -185,7 +186,7 @@ TEST_F(LateScanTest, WithoutAPartitionerAKeyIsLateWhereItWasBefore) {
     write(unknown, kNewCount, 2);
     LateScan scan{std::span(&growth_, 1), TimestampMs{0}, {}, partitioners::FamilySet()};
     for (std::int32_t partition = 0; partition < kNewCount; ++partition) {
-        ASSERT_TRUE(scan.read(records_, {partition}, Offset{ends_[{partition}]}, &homes));
+        ASSERT_TRUE(scan.read(records_, {partition}, Offset{ends_[{partition}]}, now_, &homes));
     }
     scan.join();
     EXPECT_THAT(scan.table().cuts(), ElementsAre(cut(old_, earlier, new_, later)));
@@ -222,6 +223,15 @@ TEST_F(LateScanTest, RecordsWithoutATimeMakeItInexact) {
     write(key_, kOldCount, kNoTimestamp.value);
     LateScan scan = this->scan();
     read_all(scan);
+    EXPECT_FALSE(scan.is_exact());
+}
+
+TEST_F(LateScanTest, TimestampsInTheFutureTellNothing) {
+    write(key_, kOldCount, now_.value + 1);
+    write(key_, kNewCount, now_.value);
+    LateScan scan = this->scan();
+    read_all(scan);
+    EXPECT_THAT(scan.table().cuts(), IsEmpty());
     EXPECT_FALSE(scan.is_exact());
 }
 
@@ -300,8 +310,8 @@ TEST_F(LateScanTest, RandomReadersGetTheVerdictOfAllPairs) {
             }
             // It does not matter how much else the scan has read.
             const PartitionIndex other{static_cast<std::int32_t>(random() % kNewCount)};
-            ASSERT_TRUE(scan.read(records_, other, Offset{ends_[other]}));
-            ASSERT_TRUE(scan.read(records_, partition, Offset{to}));
+            ASSERT_TRUE(scan.read(records_, other, Offset{ends_[other]}, now_));
+            ASSERT_TRUE(scan.read(records_, partition, Offset{to}, now_));
             scan.join();
             order.discover(scan.table(), std::exchange(known_cuts, scan.table().cuts().size()));
             order.hand_out({.reader = 1,
