@@ -8,8 +8,8 @@
 
 #include "protocol/schema.h"
 
-/// Access of the codec's interpreters to the members of a message. Private to `protocol/codec*.cc` and the generator of test
-/// messages.
+/// Access to the members of a message by its table: for the codec's interpreters, and for other code that walks messages of any
+/// kind.
 namespace partita::codec_detail {
 
 /// Size of one member, or of one element of an array.

@@ -7,10 +7,17 @@
 #include <span>
 #include <string_view>
 
+#include "protocol/codec_member.h"
 #include "protocol/schema.h"
 
 namespace partita::faults {
 namespace {
+
+using codec_detail::as;
+using codec_detail::member;
+using codec_detail::put;
+using codec_detail::text_of;
+using codec_detail::value_size;
 
 constexpr std::string_view kErrorFields[] = {"ErrorCode", "PartitionErrorCode"};
 
@@ -44,69 +51,25 @@ bool is_one_thing(std::string_view left, std::string_view right) {
     return false;
 }
 
-std::size_t size_of(Kind kind) {
-    switch (kind) {
-        case Kind::boolean:
-            return sizeof(bool);
-        case Kind::int8:
-            return sizeof(std::int8_t);
-        case Kind::int16:
-        case Kind::uint16:
-            return sizeof(std::int16_t);
-        case Kind::int32:
-        case Kind::uint32:
-            return sizeof(std::int32_t);
-        case Kind::int64:
-        case Kind::float64:
-            return sizeof(std::int64_t);
-        case Kind::uuid:
-            return sizeof(Uuid);
-        case Kind::string:
-            return sizeof(std::string_view);
-        case Kind::nullable_string:
-            return sizeof(std::optional<std::string_view>);
-        case Kind::bytes:
-        case Kind::nullable_bytes:
-        case Kind::records:
-        case Kind::structure:
-        case Kind::nullable_structure:
-            break;
-    }
-    return 0;
-}
-
 bool is_text(Kind kind) { return kind == Kind::string || kind == Kind::nullable_string; }
 
-std::optional<std::string_view> text_at(Kind kind, const std::byte* value) {
-    if (kind == Kind::string) {
-        std::string_view text;
-        std::memcpy(static_cast<void*>(&text), value, sizeof text);
-        return text;
-    }
-    std::optional<std::string_view> text;
-    std::memcpy(static_cast<void*>(&text), value, sizeof text);
-    return text;
-}
+bool is_plain(Kind kind) { return kind <= Kind::uuid; }
 
 /// False: the kinds are different. A null becomes an empty text where `may_be_null` is false.
-bool copy_value(Kind from_kind, const std::byte* from, Kind to_kind, std::byte* to, bool may_be_null) {
+bool copy_value(Kind from_kind, const void* from, Kind to_kind, void* to, bool may_be_null) {
     if (is_text(from_kind) && is_text(to_kind)) {
-        std::optional<std::string_view> text = text_at(from_kind, from);
-        if (!text && !may_be_null) {
-            text.emplace();
-        }
+        const std::optional<std::string_view> text = text_of(from_kind, from);
         if (to_kind == Kind::string) {
-            const std::string_view present = text.value_or(std::string_view());
-            std::memcpy(to, &present, sizeof present);
+            put(to, text.value_or(std::string_view()));
         } else {
-            std::memcpy(to, &text, sizeof text);
+            put(to, text || may_be_null ? text : std::optional<std::string_view>(std::string_view()));
         }
         return true;
     }
-    if (from_kind != to_kind || size_of(from_kind) == 0) {
+    if (from_kind != to_kind || !is_plain(from_kind)) {
         return false;
     }
-    std::memcpy(to, from, size_of(from_kind));
+    std::memcpy(to, from, value_size(from_kind, nullptr));
     return true;
 }
 
@@ -116,7 +79,7 @@ class Mirror {
         : version_(version), error_(static_cast<std::int16_t>(error)), is_of_whole_(is_of_whole(error)), arena_(arena) {}
 
     /// Fills `response`, which has its defaults, and returns true if the error has found a place in it.
-    bool fill(const Schema& response_schema, std::byte* response, const Schema* request_schema, const std::byte* request) {
+    bool fill(const Schema& response_schema, void* response, const Schema* request_schema, const void* request) {
         bool has_own = false;
         for (const Field& field : response_schema.fields) {
             has_own = has_own || (is_error_field(field) && field.versions.contains(version_));
@@ -126,13 +89,13 @@ class Mirror {
             for (const Field& field : response_schema.fields) {
                 const bool is_list = field.is_array && field.kind == Kind::structure && field.versions.contains(version_);
                 if (is_list && has_error(*field.nested)) {
-                    is_inside = fill_list(field, response + field.offset, *request_schema, request) || is_inside;
+                    is_inside = fill_list(field, member(response, field), *request_schema, request) || is_inside;
                 }
             }
         }
         for (const Field& field : response_schema.fields) {
             if (is_error_field(field) && field.versions.contains(version_) && !is_inside) {
-                std::memcpy(response + field.offset, &error_, sizeof error_);
+                put(member(response, field), error_);
             }
         }
         return has_own || is_inside;
@@ -164,13 +127,12 @@ class Mirror {
         return first;
     }
 
-    bool fill_list(const Field& answer, std::byte* place, const Schema& request_schema, const std::byte* request) {
+    bool fill_list(const Field& answer, void* place, const Schema& request_schema, const void* request) {
         const Field* asked = list_for(answer, request_schema);
         if (asked == nullptr) {
             return false;
         }
-        ArrayBase names;
-        std::memcpy(static_cast<void*>(&names), request + asked->offset, sizeof names);
+        const auto names = as<ArrayBase>(member(request, *asked));
         const Schema& nested = *answer.nested;
         if (names.size <= 0) {
             return false;
@@ -178,7 +140,7 @@ class Mirror {
         const auto count = static_cast<std::size_t>(names.size);
         auto* entries = static_cast<std::byte*>(arena_.allocate_unlimited(count * nested.size, nested.alignment));
         const bool is_struct = asked->kind == Kind::structure;
-        const std::size_t step = is_struct ? asked->nested->size : size_of(asked->kind);
+        const std::size_t step = value_size(asked->kind, asked->nested);
         bool is_placed = false;
         for (std::size_t index = 0; index < count; ++index) {
             std::byte* entry = entries + index * nested.size;
@@ -192,20 +154,18 @@ class Mirror {
                 is_placed = fill(nested, entry, nullptr, nullptr) || is_placed;
             }
         }
-        const ArrayBase filled{entries, names.size};
-        std::memcpy(place, &filled, sizeof filled);
+        put(place, ArrayBase{entries, names.size});
         return is_placed;
     }
 
-    void copy_names(const Schema& response_schema, std::byte* response, const Schema& request_schema,
-                    const std::byte* request) const {
+    void copy_names(const Schema& response_schema, void* response, const Schema& request_schema, const void* request) const {
         for (const Field& field : response_schema.fields) {
             if (field.is_array || is_error_field(field) || !field.versions.contains(version_)) {
                 continue;
             }
             for (const Field& asked : request_schema.fields) {
                 if (!asked.is_array && asked.versions.contains(version_) && is_one_thing(field.name, asked.name) &&
-                    copy_value(asked.kind, request + asked.offset, field.kind, response + field.offset,
+                    copy_value(asked.kind, member(request, asked), field.kind, member(response, field),
                                field.nullable.contains(version_))) {
                     break;
                 }
@@ -214,10 +174,10 @@ class Mirror {
     }
 
     /// The request names the thing by one value: it is the first one of its kind in the entry.
-    void name_entry(const Schema& response_schema, std::byte* response, Kind kind, const std::byte* name) const {
+    void name_entry(const Schema& response_schema, void* response, Kind kind, const void* name) const {
         for (const Field& field : response_schema.fields) {
             if (!field.is_array && !is_error_field(field) && field.name != "ErrorMessage" && field.versions.contains(version_) &&
-                copy_value(kind, name, field.kind, response + field.offset, field.nullable.contains(version_))) {
+                copy_value(kind, name, field.kind, member(response, field), field.nullable.contains(version_))) {
                 return;
             }
         }
@@ -253,10 +213,10 @@ bool is_of_whole(ErrorCode error) {
 }
 
 const void* error_response(const ApiInfo& api, std::int16_t version, const void* request, ErrorCode error, Arena& arena) {
-    auto* response = static_cast<std::byte*>(arena.allocate_unlimited(api.response->size, api.response->alignment));
+    void* response = arena.allocate_unlimited(api.response->size, api.response->alignment);
     std::memcpy(response, api.response->defaults, api.response->size);
     // If nothing has room for the error, the response is empty.
-    (void)Mirror(version, error, arena).fill(*api.response, response, api.request, static_cast<const std::byte*>(request));
+    (void)Mirror(version, error, arena).fill(*api.response, response, api.request, request);
     return response;
 }
 

@@ -1,22 +1,16 @@
 #include "broker/addons/faults/core/request_names.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "protocol/codec_member.h"
 
 namespace partita::faults {
 namespace {
 
-template <class T>
-T value_at(const std::byte* place) {
-    T value;
-    std::memcpy(static_cast<void*>(&value), place, sizeof value);
-    return value;
-}
-
-std::string_view name_at(Kind kind, const std::byte* place) {
-    return kind == Kind::string ? value_at<std::string_view>(place)
-                                : value_at<std::optional<std::string_view>>(place).value_or(std::string_view());
-}
+using codec_detail::as;
+using codec_detail::member;
+using codec_detail::text_of;
+using codec_detail::value_size;
 
 bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, name) != names.end();
@@ -27,7 +21,7 @@ class Collector {
     explicit Collector(std::int16_t version) : version_(version) {}
 
     /// `list`: the list of the message in which this struct stands; empty for the message itself.
-    void look(const Schema& schema, const std::byte* message, std::string_view list, RequestNames::Partition topic) {
+    void look(const Schema& schema, const void* message, std::string_view list, RequestNames::Partition topic) {
         const bool lists_topics = list.starts_with("Topic") || list == "ForgottenTopicsData";
         bool is_topic = false;
         bool has_partitions = false;
@@ -35,20 +29,20 @@ class Collector {
             if (!field.versions.contains(version_) || field.is_array) {
                 continue;
             }
-            const std::byte* place = message + field.offset;
+            const void* place = member(message, field);
             if (field.kind == Kind::string || field.kind == Kind::nullable_string) {
                 const bool is_sought = field.name == "Key" && schema.name == "FindCoordinatorRequest";
                 if (is_sought || is_one_of(field.name, {"GroupId", "TransactionalId"})) {
-                    add_group(name_at(field.kind, place));
+                    add_group(text_of(field.kind, place).value_or(std::string_view()));
                 } else if (field.name == "Topic" || field.name == "TopicName" || (field.name == "Name" && lists_topics)) {
-                    topic.topic = name_at(field.kind, place);
+                    topic.topic = text_of(field.kind, place).value_or(std::string_view());
                     is_topic = true;
                 }
             } else if (field.kind == Kind::uuid && field.name == "TopicId") {
-                topic.topic_id = value_at<Uuid>(place);
+                topic.topic_id = as<Uuid>(place);
                 is_topic = true;
             } else if (field.kind == Kind::int32 && is_one_of(field.name, {"Partition", "PartitionIndex", "Index"})) {
-                topic.partition = value_at<std::int32_t>(place);
+                topic.partition = as<std::int32_t>(place);
                 is_topic = true;
             }
         }
@@ -56,20 +50,20 @@ class Collector {
             if (!field.versions.contains(version_) || !field.is_array) {
                 continue;
             }
-            const auto array = value_at<ArrayBase>(message + field.offset);
+            const auto array = as<ArrayBase>(member(message, field));
             const auto* element = static_cast<const std::byte*>(array.data);
-            for (std::int32_t index = 0; index < array.size; ++index) {
+            const std::size_t step = value_size(field.kind, field.nested);
+            for (std::int32_t index = 0; index < array.size; ++index, element += step) {
                 if (field.kind == Kind::structure) {
                     const bool is_of_topic = is_topic && field.name.starts_with("Partition");
                     has_partitions = has_partitions || is_of_topic;
-                    look(*field.nested, element + static_cast<std::size_t>(index) * field.nested->size, field.name, topic);
+                    look(*field.nested, element, field.name, topic);
                 } else if (field.kind == Kind::int32 && field.name.starts_with("Partition")) {
                     has_partitions = true;
-                    topic.partition = value_at<std::int32_t>(element + static_cast<std::size_t>(index) * sizeof(std::int32_t));
+                    topic.partition = as<std::int32_t>(element);
                     add_partition(topic);
                 } else if (field.kind == Kind::string) {
-                    const auto text =
-                        value_at<std::string_view>(element + static_cast<std::size_t>(index) * sizeof(std::string_view));
+                    const auto text = as<std::string_view>(element);
                     if (field.name.starts_with("Topic")) {
                         add_partition({.topic = text, .topic_id = {}, .partition = std::nullopt});
                     } else if (is_one_of(field.name,
@@ -106,7 +100,7 @@ class Collector {
 
 RequestNames names_in(const Schema& schema, std::int16_t version, const void* request) {
     Collector collector(version);
-    collector.look(schema, static_cast<const std::byte*>(request), "", {});
+    collector.look(schema, request, "", {});
     return collector.take();
 }
 
