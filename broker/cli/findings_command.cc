@@ -94,11 +94,6 @@ int list(const CommandLine& line, const Choice& choice, const HttpAnswer& answer
     return print_answer(!text.empty() ? text : line.has("all") ? "no findings\n" : "no open findings\n");
 }
 
-int report_refusal(const HttpPlace& http, const HttpAnswer& answer) {
-    std::fprintf(stderr, "partita: the broker at %s answers: %s\n", http.address.c_str(), printable(answer.error()).c_str());
-    return answer.is_refusal() ? kExitUsage : kExitBroken;
-}
-
 int tell_seen(const CommandLine& line, const HttpAnswer& answer) {
     const auto seen = ordered_json::parse(answer.body).at("seen").get<std::int64_t>();
     return print_answer(line.has("json")
@@ -158,7 +153,7 @@ int run_findings(const CommandLine& line) {
         try {
             return list_keys(line, http, choice);
         } catch (const ordered_json::exception& problem) {
-            return report({.message = "the program at " + http.address + " gave an unknown answer: " + problem.what()});
+            return report_unknown_answer(http, problem.what());
         }
     }
     const bool marks = line.has("seen");
@@ -178,7 +173,7 @@ int run_findings(const CommandLine& line) {
     try {
         return marks ? tell_seen(line, *answer) : list(line, choice, *answer);
     } catch (const ordered_json::exception& problem) {
-        return report({.message = "the program at " + http.address + " gave an unknown answer: " + problem.what()});
+        return report_unknown_answer(http, problem.what());
     }
 }
 

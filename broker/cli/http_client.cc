@@ -253,4 +253,13 @@ int report(const HttpFailure& failure) {
     return kExitBroken;
 }
 
+int report_refusal(const HttpPlace& place, const HttpAnswer& answer) {
+    std::fprintf(stderr, "partita: the broker at %s answers: %s\n", place.address.c_str(), printable(answer.error()).c_str());
+    return answer.is_refusal() ? kExitUsage : kExitBroken;
+}
+
+int report_unknown_answer(const HttpPlace& place, std::string_view problem) {
+    return report({.message = "the program at " + place.address + " gave an unknown answer: " + std::string(problem)});
+}
+
 }  // namespace partita::cli

@@ -114,5 +114,9 @@ using BrokerTaker = std::function<void(std::string_view broker)>;
 
 /// Prints the failure on standard error; returns its exit code.
 [[nodiscard]] int report(const HttpFailure& failure);
+/// The same for an answer that is not good, with the broker's reason.
+[[nodiscard]] int report_refusal(const HttpPlace& place, const HttpAnswer& answer);
+/// The same for an answer that does not have the expected form; `problem` says what is wrong with it.
+[[nodiscard]] int report_unknown_answer(const HttpPlace& place, std::string_view problem);
 
 }  // namespace partita::cli

@@ -135,7 +135,7 @@ int watch_ownership(const WatchArguments& arguments) {
                 return kExitDone;
             }
         } catch (const ordered_json::exception& problem) {
-            return report({.message = "the program at " + arguments.http.address + " gave an unknown answer: " + problem.what()});
+            return report_unknown_answer(arguments.http, problem.what());
         }
     }
 }

@@ -36,13 +36,14 @@ using cli::is_between;
 using cli::kAnyMost;
 using cli::kExitBroken;
 using cli::kExitDone;
-using cli::kExitUsage;
 using cli::kHelp;
 using cli::kHttp;
 using cli::kHttpCa;
 using cli::kHttpTokenFile;
 using cli::refuse;
 using cli::report;
+using cli::report_refusal;
+using cli::report_unknown_answer;
 using cli::tell_http;
 using nlohmann::ordered_json;
 
@@ -63,12 +64,11 @@ std::expected<ordered_json, int> json_of(const HttpPlace& http, const std::expec
         return std::unexpected(report(answer.error()));
     }
     if (!answer->is_good()) {
-        std::fprintf(stderr, "partita: the broker at %s answers: %s\n", http.address.c_str(), printable(answer->error()).c_str());
-        return std::unexpected(answer->is_refusal() ? kExitUsage : kExitBroken);
+        return std::unexpected(report_refusal(http, *answer));
     }
     auto parsed = ordered_json::parse(answer->body, nullptr, false);
     if (!parsed.is_object()) {
-        return std::unexpected(report({.message = "the program at " + http.address + " gave an unknown answer"}));
+        return std::unexpected(report_unknown_answer(http, "it is no JSON object"));
     }
     return parsed;
 }
@@ -79,7 +79,7 @@ int guarded(const HttpPlace& http, Action action) {
     try {
         return action();
     } catch (const ordered_json::exception& problem) {
-        return report({.message = "the program at " + http.address + " gave an unknown answer: " + problem.what()});
+        return report_unknown_answer(http, problem.what());
     }
 }
 
