@@ -6,13 +6,11 @@
 namespace partita::http {
 
 JsonBody::JsonBody(Exchange& exchange) : exchange_(exchange), object_(nlohmann::json::object()) {
-    const Request& request = exchange.request();
-    const std::string_view type = request.content_type;
-    if (type.substr(0, type.find(';')) != kJson) {
-        complain("the body must be JSON, and its Content-Type application/json", Status::unsupported_media_type);
+    if (const auto objection = objection_to_type(exchange.request())) {
+        complain(std::string(*objection), Status::unsupported_media_type);
         return;
     }
-    nlohmann::json parsed = nlohmann::json::parse(request.body, nullptr, false);
+    nlohmann::json parsed = nlohmann::json::parse(exchange.request().body, nullptr, false);
     if (!parsed.is_object()) {
         complain("the body is not a JSON object");
         return;
@@ -155,6 +153,13 @@ bool JsonBody::refuse_unless_good() {
     }
     respond_error(exchange_, status_, problem_);
     return true;
+}
+
+std::optional<std::string_view> objection_to_type(const Request& request) {
+    const std::string_view type = request.content_type;
+    return type.substr(0, type.find(';')) == kJson
+               ? std::nullopt
+               : std::optional<std::string_view>("the body must be JSON, and its Content-Type application/json");
 }
 
 void respond_json(Exchange& exchange, const nlohmann::ordered_json& object) {

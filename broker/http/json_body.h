@@ -24,8 +24,7 @@ namespace partita::http {
 ///     if (body.refuse_unless_good()) return;
 class JsonBody {
   public:
-    /// The content type must be `application/json`. Before a browser sends such a request for a page of another origin, it asks
-    /// this broker, which refuses. Another port of this machine is another origin, too.
+    /// The content type must be `application/json` (objection_to_type).
     explicit JsonBody(Exchange& exchange);
 
     [[nodiscard]] bool has(std::string_view name);
@@ -61,6 +60,11 @@ class JsonBody {
     Status status_ = Status::ok;
     std::string problem_;
 };
+
+/// Null if the body has the type `application/json`, else a sentence for the status unsupported_media_type. Before a browser
+/// sends a request of this type for a page of another origin, it asks this broker, which refuses. Another port of this machine is
+/// another origin, too.
+[[nodiscard]] std::optional<std::string_view> objection_to_type(const Request& request);
 
 /// Answers with the object. Names in it come from clients and need not be UTF-8.
 void respond_json(Exchange& exchange, const nlohmann::ordered_json& object);

@@ -29,7 +29,6 @@ namespace {
 
 using http::Exchange;
 using http::ExchangePointer;
-using http::kJson;
 using http::respond_error;
 using http::respond_json;
 using http::Status;
@@ -76,6 +75,16 @@ void respond_removed(const Surroundings& surroundings, Exchange& exchange) {
     respond_json(exchange, object);
 }
 
+/// The rule that the path names; null if it is unknown, and the client has then been answered.
+std::optional<Faults::Status> status_of(const Surroundings& surroundings, Exchange& exchange) {
+    const Faults* const faults = faults_of(surroundings, exchange);
+    std::optional<Faults::Status> status = faults == nullptr ? std::nullopt : faults->find(id_of(exchange));
+    if (faults != nullptr && !status) {
+        respond_unknown(exchange);
+    }
+    return status;
+}
+
 }  // namespace
 
 void serve_faults(const Surroundings& surroundings, const ExchangePointer& exchange) {
@@ -96,10 +105,8 @@ void add_faults(const Surroundings& surroundings, const ExchangePointer& exchang
     if (faults == nullptr) {
         return;
     }
-    // As in JsonBody, which does not read lists: a page of another origin cannot send this type unasked.
-    const std::string_view type = exchange->request().content_type;
-    if (type.substr(0, type.find(';')) != kJson) {
-        respond_error(*exchange, Status::unsupported_media_type, "the body must be JSON, and its Content-Type application/json");
+    if (const auto objection = http::objection_to_type(exchange->request())) {
+        respond_error(*exchange, Status::unsupported_media_type, std::string(*objection));
         return;
     }
     auto rules = parse_rules(exchange->request().body);
@@ -125,13 +132,8 @@ void remove_faults(const Surroundings& surroundings, const ExchangePointer& exch
 }
 
 void serve_fault(const Surroundings& surroundings, const ExchangePointer& exchange) {
-    const Faults* const faults = faults_of(surroundings, *exchange);
-    if (faults == nullptr) {
-        return;
-    }
-    const auto status = faults->find(id_of(*exchange));
+    const auto status = status_of(surroundings, *exchange);
     if (!status) {
-        respond_unknown(*exchange);
         return;
     }
     ordered_json object = surroundings.identity.begin_answer();
@@ -152,13 +154,8 @@ void remove_fault(const Surroundings& surroundings, const ExchangePointer& excha
 }
 
 void serve_matches(const Surroundings& surroundings, const ExchangePointer& exchange) {
-    const Faults* const faults = faults_of(surroundings, *exchange);
-    if (faults == nullptr) {
-        return;
-    }
-    const auto status = faults->find(id_of(*exchange));
+    const auto status = status_of(surroundings, *exchange);
     if (!status) {
-        respond_unknown(*exchange);
         return;
     }
     ordered_json object = surroundings.identity.begin_answer();
