@@ -11,10 +11,7 @@ void DeliveryOrder::hand_out(const HandOut& handed, const CutTable& cuts) {
     ++events_;
     if (!handed.is_attributed) {
         note_unattributed(handed, cuts);
-        for (const auto& [from, to] : passed_[handed.partition].add(handed.from, handed.to)) {
-            hand_out_earlier(handed, from, to);
-        }
-        hand_out_later(handed, cuts);
+        pass(handed, cuts);
         return;
     }
     const auto [last, is_first] = last_.try_emplace(handed.partition, Last{.begin = handed.from});
@@ -35,6 +32,10 @@ void DeliveryOrder::hand_out(const HandOut& handed, const CutTable& cuts) {
     last->second.from = handed.from;
     last->second.time = handed.time;
     last->second.event = events_;
+    pass(handed, cuts);
+}
+
+void DeliveryOrder::pass(const HandOut& handed, const CutTable& cuts) {
     for (const auto& [from, to] : passed_[handed.partition].add(handed.from, handed.to)) {
         hand_out_earlier(handed, from, to);
     }

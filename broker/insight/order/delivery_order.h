@@ -225,6 +225,8 @@ class DeliveryOrder {
     [[nodiscard]] bool is_attributed(std::uint32_t index) const {
         return !are_all_unattributed_ && !unattributed_.contains(index);
     }
+    /// The group has the records now.
+    void pass(const HandOut& handed, const CutTable& cuts);
     void hand_out_earlier(const HandOut& handed, Offset from, Offset to);
     /// The same, and `reader` has the partition; null if that is not known.
     void reach(PartitionIndex partition, Offset offset, std::optional<std::uint64_t> reader);
