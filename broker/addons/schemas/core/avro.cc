@@ -73,7 +73,11 @@ std::optional<std::string> bytes_of(std::string_view text) {
 
 class Decoder {
   public:
-    explicit Decoder(Bytes bytes) : cursor_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+    explicit Decoder(Bytes bytes)
+        : cursor_(bytes.data()),
+          end_(bytes.data() + bytes.size()),
+          values_max_(
+              std::min(AvroSchema::kValuesMax, AvroSchema::kFreeValuesMax + AvroSchema::kValuesPerByteMax * bytes.size())) {}
 
     using Value = std::expected<ordered_json, std::string>;
 
@@ -81,7 +85,7 @@ class Decoder {
         if (depth > AvroSchema::kDepthMax) {
             return Failed("the value is nested too deep");
         }
-        if (++values_ > AvroSchema::kValuesMax) {
+        if (++values_ > values_max_) {
             return Failed("the value has too many parts");
         }
         switch (node.type) {
@@ -282,6 +286,7 @@ class Decoder {
 
     const std::byte* cursor_;
     const std::byte* const end_;
+    const std::size_t values_max_;
     std::size_t values_ = 0;
 };
 

@@ -22,8 +22,12 @@ class AvroSchema {
     static constexpr std::size_t kTextBytesMax = std::size_t{1} << 20;
     /// Deepest nesting of a schema or a value.
     static constexpr int kDepthMax = 128;
-    /// Most values in a record: elements may take no byte at all.
+    /// Most values in a record.
     static constexpr std::size_t kValuesMax = std::size_t{1} << 22;
+    /// Values may take no byte at all. A record has at most `kFreeValuesMax` of them, and this many more for each of its bytes:
+    /// so a few bytes cannot declare millions.
+    static constexpr std::size_t kFreeValuesMax = std::size_t{1} << 14;
+    static constexpr std::size_t kValuesPerByteMax = 64;
 
     /// `referenced`: schemas whose names `text` uses, each after those that it uses itself.
     [[nodiscard]] static std::expected<AvroSchema, std::string> parse(std::string_view text,

@@ -139,6 +139,22 @@ TEST(Avro, ValuesThatDoNotAgreeWithTheSchemaAreRefusedWithTheirPlace) {
               R"(refused: the value is "B", which is not a symbol of E)");
 }
 
+TEST(Avro, AFewBytesDeclareAFewValuesOnly) {
+    constexpr const char* kNothings = R"({"type":"array","items":"null"})";
+    const auto many = decode(kNothings, "80fa0100");
+    ASSERT_TRUE(many) << many.error();
+    EXPECT_EQ(many->size(), 16'000U);
+    EXPECT_EQ(decode(kNothings, "c0b80200").error(), "the value has too many parts") << "20,000";
+    // Elements that are there may be more.
+    std::string twenty_thousand = "c0b802";
+    for (int i = 0; i < 20'000; ++i) {
+        twenty_thousand += "02";
+    }
+    const auto more = decode(R"({"type":"array","items":"int"})", twenty_thousand + "00");
+    ASSERT_TRUE(more) << more.error();
+    EXPECT_EQ(more->size(), 20'000U);
+}
+
 TEST(Avro, NestingHasALimitWhoeverNests) {
     constexpr const char* kList = R"({"type":"record","name":"L","fields":[{"name":"next","type":["null","L"]}]})";
     std::string bytes;
