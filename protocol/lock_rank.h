@@ -54,6 +54,8 @@ namespace partita {
     LOCK(upkeep_bell, "UpkeepBell", "what the upkeep worker was told") \
     LOCK(broker_loggers, "BrokerLoggers", "log levels that a client set") \
     LOCK(log_lines, "log::RateLimiter", "when a line of its kind was written last") \
+    LOCK(log_listener, "the listeners to the log (log_setup.cc)", "who listens; held while they receive an event") \
+    LOCK(movable_time, "MovableTime", "until when each worker and reactor rests, where a test bench moves the clock") \
     LOCK(worker, "a worker of ThreadExecutor", "whether the worker was called, or is to end")
 // clang-format on
 

@@ -18,6 +18,7 @@
 #include "broker/cli/command.h"
 #include "broker/cli/http_client.h"
 #include "broker/cli/terminal.h"
+#include "broker/config/utc_time.h"
 #include "broker/insight/plan/plan_picture.h"
 #include "broker/insight/plan/plan_text.h"
 #include "broker/partitioners/clients.h"
@@ -61,14 +62,8 @@ std::optional<std::int64_t> parse_since(const std::string& text, std::int64_t no
             return now_ms - value * unit_ms;
         }
     }
-    for (const char* format : {"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d"}) {
-        std::tm parts{};
-        const char* stopped = ::strptime(text.c_str(), format, &parts);
-        if (stopped != nullptr && *stopped == '\0') {
-            return static_cast<std::int64_t>(::timegm(&parts)) * 1000;
-        }
-    }
-    return std::nullopt;
+    const auto time = config::parse_utc_time(text);
+    return time ? std::optional(time->value) : std::nullopt;
 }
 
 std::int64_t now_ms() { return real_schedule().clock.now().wall.value; }

@@ -8,8 +8,10 @@
 #include <atomic>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "protocol/assert.h"
+#include "protocol/mutex.h"
 
 namespace partita::log {
 
@@ -75,6 +77,29 @@ struct Levels {
 Levels& levels() {
     static Levels instance;
     return instance;
+}
+
+struct Hearing {
+    std::atomic<bool> has_listeners = false;
+    Mutex mutex{LockRank::log_listener};
+    std::vector<Listener*> listeners GUARDED_BY(mutex);
+};
+
+Hearing& hearing() {
+    // Never destroyed, like the logger.
+    static auto* instance = new Hearing;
+    return *instance;
+}
+
+void tell_listeners(Level level, std::string_view area, std::string_view message, std::initializer_list<Field> fields) {
+    Event event{.level = level, .area = std::string(area), .message = std::string(message), .fields = {}};
+    for (const Field& field : fields) {
+        event.fields.emplace_back(field.key, field.value);
+    }
+    const MutexLock lock(hearing().mutex);
+    for (Listener* listener : hearing().listeners) {
+        listener->receive(event);
+    }
 }
 
 void append_value(std::string& line, std::string_view value) {
@@ -153,6 +178,21 @@ void write(Level level, std::string_view area, std::string_view message, std::in
     if (is_on(level, area)) {
         logger()->log(spdlog_level(level), "{}", format_event(level, area, message, fields));
     }
+    if (level >= Level::info && hearing().has_listeners.load(std::memory_order_relaxed)) {
+        tell_listeners(level, area, message, fields);
+    }
+}
+
+Listener::Listener(std::function<void(Event event)> receive) : receive_(std::move(receive)) {
+    const MutexLock lock(hearing().mutex);
+    hearing().listeners.push_back(this);
+    hearing().has_listeners = true;
+}
+
+Listener::~Listener() {
+    const MutexLock lock(hearing().mutex);
+    std::erase(hearing().listeners, this);
+    hearing().has_listeners = !hearing().listeners.empty();
 }
 
 std::string format_event(Level level, std::string_view area, std::string_view message, std::initializer_list<Field> fields) {

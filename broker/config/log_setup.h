@@ -2,12 +2,15 @@
 
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -70,6 +73,29 @@ inline void warning(std::string_view area, std::string_view message, std::initia
 inline void error(std::string_view area, std::string_view message, std::initializer_list<Field> fields = {}) {
     write(Level::error, area, message, fields);
 }
+
+/// An event as `write` got it.
+struct Event {
+    Level level = Level::info;
+    std::string area;
+    std::string message;
+    std::vector<std::pair<std::string, std::string>> fields;
+};
+
+/// Receives the events of `info` and above while it lives, whether the log writes them or not.
+class Listener {
+  public:
+    /// `receive` gets one event at a time, on the thread that wrote it. That thread may hold any lock, so `receive` takes none.
+    explicit Listener(std::function<void(Event event)> receive);
+    ~Listener();
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
+
+    void receive(const Event& event) { receive_(event); }
+
+  private:
+    const std::function<void(Event)> receive_;
+};
 
 /// A line without its time, as `write` would print it.
 [[nodiscard]] std::string format_event(Level level, std::string_view area, std::string_view message,

@@ -3,6 +3,8 @@
 #include <limits>
 #include <utility>
 
+#include "broker/config/utc_time.h"
+
 namespace partita::http {
 
 JsonBody::JsonBody(Exchange& exchange) : exchange_(exchange), object_(nlohmann::json::object()) {
@@ -76,6 +78,25 @@ bool JsonBody::flag(std::string_view name) {
         return false;
     }
     return member != nullptr && member->get<bool>();
+}
+
+std::optional<TimestampMs> JsonBody::time(std::string_view name) {
+    const nlohmann::json* member = find(name);
+    if (member == nullptr) {
+        return std::nullopt;
+    }
+    std::optional<TimestampMs> time;
+    if (member->is_string()) {
+        time = config::parse_utc_time(member->get_ref<const std::string&>());
+    } else if (member->is_number_integer()) {
+        // A number beyond 64 bits signed becomes a negative one.
+        time = TimestampMs{member->get<std::int64_t>()};
+    }
+    if (!time || time->value < 0 || time->value > config::kLastTime.value) {
+        complain("\"" + std::string(name) + "\" is neither a time such as \"2026-11-21T10:00:00Z\" nor milliseconds since 1970");
+        return std::nullopt;
+    }
+    return time;
 }
 
 std::map<std::string, std::optional<std::string>> JsonBody::texts(std::string_view name) {

@@ -12,6 +12,7 @@
 #include "broker/http/exchange.h"
 #include "broker/http/parameters.h"
 #include "protocol/function_ref.h"
+#include "protocol/types.h"
 
 namespace partita::http {
 
@@ -35,6 +36,8 @@ class JsonBody {
     [[nodiscard]] std::optional<std::int64_t> number(std::string_view name, NumberRange range);
     /// False if the member is missing.
     [[nodiscard]] bool flag(std::string_view name);
+    /// A time as milliseconds since 1970 or as UTC text (utc_time.h), at most in the year 9999; unset if the member is missing.
+    [[nodiscard]] std::optional<TimestampMs> time(std::string_view name);
     /// An object whose values are texts or null; empty if the member is missing.
     [[nodiscard]] std::map<std::string, std::optional<std::string>> texts(std::string_view name);
     /// An array of partition numbers; unset if the member is missing.

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace partita::log {
 namespace {
 
@@ -31,6 +34,30 @@ TEST(Log, OpenedLogWritesToStandardErrorFromItsLevelOn) {
     EXPECT_NE(text.find("Z WARN a shown k=1\n"), std::string::npos);
     EXPECT_FALSE(is_on(Level::info));
     EXPECT_TRUE(is_on(Level::error));
+}
+
+TEST(Log, ListenersGetEventsThatTheLogDoesNotWrite) {
+    open(Level::error);
+    std::vector<std::string> first;
+    std::vector<std::string> second;
+    const auto into = [](std::vector<std::string>& heard) {
+        return [&heard](const Event& event) {
+            heard.push_back(event.area + ": " + event.message);
+            for (const auto& [key, value] : event.fields) {
+                heard.back() += " " + key + "=" + value;
+            }
+        };
+    };
+    {
+        const Listener one(into(first));
+        info("groups", "a member is gone", {{"group", "g"}, {"members", 2}});
+        const Listener other(into(second));
+        debug("groups", "nothing new");
+        warning("storage", "slow");
+    }
+    info("groups", "too late");
+    EXPECT_EQ(first, (std::vector<std::string>{"groups: a member is gone group=g members=2", "storage: slow"}));
+    EXPECT_EQ(second, std::vector<std::string>{"storage: slow"});
 }
 
 TEST(RateLimiter, OneLinePerSecondAndReasonWithTheNumberLeftOut) {
