@@ -6,6 +6,8 @@
 
 namespace partita {
 
+class MovableTime;
+
 /// The source of time in the broker. Code outside the cores asks a clock that it was given; cores get the time as a value. Only
 /// the real clock reads the system's clocks (`scripts/tidy` looks for other places). A simulation has a clock that stands still
 /// until the simulation moves it.
@@ -23,6 +25,9 @@ class Clock {
     /// measures nothing stands still.
     [[nodiscard]] virtual std::int64_t thread_processor_ns() = 0;
     [[nodiscard]] virtual std::int64_t process_processor_ns() = 0;
+
+    /// The clock itself if people may move it (a test bench). Then a rest until a time of the clock needs its help.
+    [[nodiscard]] virtual MovableTime* movable() { return nullptr; }
 };
 
 /// The clocks of the system. Stateless.

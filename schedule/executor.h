@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "protocol/types.h"
 #include "schedule/clock.h"
@@ -44,6 +45,11 @@ class Executor {
     /// Starts a worker. The first step runs soon, on another thread or after the current step, never within this call. `name` is
     /// for people: 15 characters at most.
     [[nodiscard]] virtual std::unique_ptr<Worker> start(std::string_view name, Step step) = 0;
+    /// The same, for work that rests for a while of the machine's time: because it watches files, waits for a network, or keeps
+    /// to a share of a processor. Its rests are still told by the clock; they take as long when people move the clock.
+    [[nodiscard]] virtual std::unique_ptr<Worker> start_beside_clock(std::string_view name, Step step) {
+        return start(name, std::move(step));
+    }
 };
 
 /// A thread for each worker, which sleeps between its steps and ends with the last one.
