@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "broker/assembly/addon.h"
 #include "broker/assembly/broker.h"
 #include "broker/config/broker_rules.h"
 #include "broker/config/current_config.h"
@@ -82,7 +83,8 @@ class Shutdown {
             reactors_[index]->post([this, index] { server_.net_reactor(index).begin_drain(); });
         }
         reactors_.front()->post([this] { broker_.answer_waiting_requests(); });
-        deadline_ = broker_.services().clock.now().monotonic + kDrainTimeoutMs;
+        reactors_.front()->refresh_now();
+        deadline_ = reactors_.front()->machine_now() + kDrainTimeoutMs;
         poll();
     }
 
@@ -105,7 +107,7 @@ class Shutdown {
     }
 
     void on_answers(bool all_answered) {
-        const Instant now = reactors_.front()->now().monotonic;
+        const Instant now = reactors_.front()->machine_now();
         if (!all_answered && now < deadline_) {
             timer_.start(now + kDrainPollMs, [this] { poll(); });
             return;
@@ -207,7 +209,7 @@ int serve(const ServeOptions& options) {
         !forbid_core_dumps()) {
         log::warning("broker", "cannot disable core dumps; a core dump would show passwords and keys");
     }
-    const Schedule schedule = real_schedule();
+    const Schedule schedule = assembly::schedule_of(*options.config, real_schedule());
     auto http_security = http::load_http_security(*options.config);
     if (!http_security && options.http_port != "off") {
         return refuse(http_security.error());
@@ -269,7 +271,8 @@ int serve(const ServeOptions& options) {
     print_start_message(*options.config);
 
     runtime::TurnTimer started(first_reactor);
-    started.start(services.clock.now().monotonic + kStartMemoryDelayMs, release_start_memory);
+    first_reactor.refresh_now();
+    started.start(first_reactor.machine_now() + kStartMemoryDelayMs, release_start_memory);
 
     run_reactors(services.turns.reactors());
     if (!options.port_file.empty()) {

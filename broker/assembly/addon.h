@@ -86,12 +86,17 @@ class Addon {
     virtual void stop() {}
 };
 
-/// The function that makes an addon.
+/// The functions that make the parts of an addon.
 struct Addition {
     std::unique_ptr<Addon> (*make)(const config::BrokerConfig& config) = nullptr;
+    /// Makes the time of the process in place of the machine's, and keeps it until the process ends. Null for an addon that
+    /// leaves the time alone.
+    Schedule (*schedule)(const config::BrokerConfig& config, const Schedule& machine) = nullptr;
 };
 
 /// The additions of this build, in the order of their attachment; none in a build without addons.
 [[nodiscard]] std::span<const Addition* const> additions();
+/// The time by which the process runs a broker with this config: the machine's, or one that an addon makes of it.
+[[nodiscard]] Schedule schedule_of(const config::BrokerConfig& config, const Schedule& machine);
 
 }  // namespace partita::assembly

@@ -2,6 +2,15 @@
 
 namespace partita::assembly {
 
+Schedule schedule_of(const config::BrokerConfig& config, const Schedule& machine) {
+    for (const Addition* addition : additions()) {
+        if (addition->schedule != nullptr) {
+            return addition->schedule(config, machine);
+        }
+    }
+    return machine;
+}
+
 Addons::Addons(const config::BrokerConfig& config) {
     for (const Addition* addition : additions()) {
         addons_.push_back(addition->make(config));

@@ -294,7 +294,7 @@ void fetch_records(runtime::ClientRequest& context, const runtime::RecordService
         answer->answer_now(context.defer(), context.turn);
         return;
     }
-    const Instant deadline = context.now().monotonic + request->max_wait_ms + fetch::grace_ms(request->max_wait_ms);
+    const Instant deadline = context.turn.machine_now() + request->max_wait_ms + fetch::grace_ms(request->max_wait_ms);
     const logs::FetchWait wait = answer->begin_to_wait(context.park(), context.turn.keep(targets.table), deadline);
     context.client.parked_fetch = context.turn.park_fetch(std::move(answer), wait);
 }

@@ -24,6 +24,7 @@ struct Passage {
     };
 
     Way way = Way::serve;
+    /// By the machine's clock (`Reactor::machine_now`).
     Instant until{};
     /// Why the connection ends, for the log.
     std::string reason = {};

@@ -147,8 +147,9 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
         }
     }
     void pause() {
-        const Instant due = services_.clock.now().monotonic + kAcceptPauseMs;
-        pause_timer_->start(due, [this] { accept(); });
+        runtime::Reactor& reactor = services_.turns.first_reactor();
+        reactor.refresh_now();
+        pause_timer_->start(reactor.machine_now() + kAcceptPauseMs, [this] { accept(); });
     }
 
     const runtime::Services& services_;

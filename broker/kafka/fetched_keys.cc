@@ -69,7 +69,7 @@ std::expected<std::shared_ptr<FetchedKeys>, std::string> FetchedKeys::fetch(auth
         }
         source->network_.pause(source->fetches_.next_fetch() - now);
     }
-    source->worker_ = schedule.executor.start("key-set", [keys = source.get()] { return keys->step(); });
+    source->worker_ = schedule.executor.start_beside_clock("key-set", [keys = source.get()] { return keys->step(); });
     return source;
 }
 

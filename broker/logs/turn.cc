@@ -150,9 +150,9 @@ void Turn::complete_all_fetches() {
     waiters_.complete_all(woken_);
 }
 
-void Turn::end_turn(Now now) {
+void Turn::end_turn(Now /*now*/) {
     flush_appends();
-    waiters_.advance(now.monotonic, woken_);
+    waiters_.advance(machine_now(), woken_);
     complete_fetches();
     PARTITA_ASSERT(staged_count_ == 0, "answering a fetch stages nothing");
     arena_.reset();

@@ -34,6 +34,7 @@ struct WaitFor {
 struct FetchWait {
     std::vector<WaitFor> partitions;
     std::int64_t missing_bytes = 0;
+    /// By the machine's clock.
     Instant deadline;
     fetch::FetchWaiters::Isolation isolation = fetch::FetchWaiters::Isolation::read_uncommitted;
 };
@@ -61,6 +62,8 @@ class Turn final : public runtime::TurnParticipant {
     [[nodiscard]] runtime::Reactor& reactor() { return reactor_; }
     [[nodiscard]] Arena& arena() { return arena_; }
     [[nodiscard]] Now now() const { return reactor_.now(); }
+    /// The machine's clock, by which fetches wait.
+    [[nodiscard]] Instant machine_now() const { return reactor_.machine_now(); }
 
     /// The newest topic table. It has every topic whose creation was acknowledged before this call. A later call in the same turn
     /// may return a newer table.
@@ -93,8 +96,9 @@ class Turn final : public runtime::TurnParticipant {
     void end_turn(Now now) override;
     /// Now, if a fetch that has looked must look again.
     [[nodiscard]] std::optional<Instant> next_deadline() override {
-        return woken_.empty() ? waiters_.next_deadline() : now().monotonic;
+        return woken_.empty() ? std::nullopt : std::optional(now().monotonic);
     }
+    [[nodiscard]] std::optional<Instant> next_machine_deadline() override { return waiters_.next_deadline(); }
 
     [[nodiscard]] std::size_t waiting_fetches() const { return fetches_.size(); }
 

@@ -44,7 +44,7 @@ Connection::~Connection() {
 void Connection::start(Siblings::iterator place) {
     id_ = owner_.reactor().add_receiver(*this);
     place_ = place;
-    last_active_ = owner_.reactor().now().monotonic;
+    last_active_ = owner_.reactor().machine_now();
     boost::system::error_code ignored;
     socket_.non_blocking(true, ignored);
     if (rare_ != nullptr && rare_->unknown) {
@@ -230,7 +230,7 @@ Connection::Progress Connection::read_once() {
 }
 
 void Connection::wait_for_memory() {
-    const Instant now = owner_.reactor().now().monotonic;
+    const Instant now = owner_.reactor().machine_now();
     starved_since_ = std::min(starved_since_, now);
     if (now - starved_since_ >= kStarvedMsMax) {
         close("no memory for requests became free (queued.max.request.bytes)");
@@ -324,7 +324,7 @@ void Connection::fill_slot(std::uint64_t slot, runtime::Reply&& reply) {
     }
 }
 
-void Connection::rest(std::int64_t duration_ms) { rest_until(owner_.reactor().now().monotonic + duration_ms); }
+void Connection::rest(std::int64_t duration_ms) { rest_until(owner_.reactor().machine_now() + duration_ms); }
 
 void Connection::rest_until(Instant until) {
     const Instant end = conversation_.rest(until);
@@ -351,7 +351,7 @@ void Connection::send_ready() {
 
 void Connection::resume() {
     const auto self = owner_.share(*this);  // Serving may end this connection.
-    conversation_.advance(owner_.reactor().now().monotonic);
+    conversation_.advance(owner_.reactor().machine_now());
     if (rare_ != nullptr && rare_->held && !conversation_.is_resting()) {
         const std::unique_ptr<HeldReply> held = std::move(rare_->held);
         fill_slot(held->slot, std::move(held->reply));

@@ -59,7 +59,7 @@ struct Served {
     /// How long the connection serves no request from now on, or, after `ended`, how long its end waits. A reply has its own rest
     /// time.
     std::int64_t rest_ms = 0;
-    /// Set after `postponed`; kNever waits for Connection::end_rest.
+    /// Set after `postponed`, by the machine's clock; kNever waits for Connection::end_rest.
     Instant rests_until{};
     /// The reason for the end of the connection, for the log; set after `ended` and `refused`.
     std::string reason;

@@ -32,7 +32,7 @@ void NetReactor::share_load(ReactorLoads& loads, std::span<const std::unique_ptr
 
 void NetReactor::adopt(Newcomer newcomer) {
     if (newcomer.tls != nullptr) {
-        handshakes_.begin(std::move(newcomer), reactor_.now().monotonic);
+        handshakes_.begin(std::move(newcomer), reactor_.machine_now());
         return;
     }
     const PlainTransport transport(newcomer.socket.native_handle());
@@ -41,7 +41,7 @@ void NetReactor::adopt(Newcomer newcomer) {
            .client = std::move(newcomer.client),
            .front = newcomer.front,
            .state = std::move(newcomer.state),
-           .came = reactor_.now().monotonic,
+           .came = reactor_.machine_now(),
            .buffer = nullptr});
 }
 
@@ -59,11 +59,12 @@ void NetReactor::adopt(Connection::Belongings belongings) {
     connection->start(std::prev(connections_.end()));
 }
 
-void NetReactor::end_turn(Now now) {
+void NetReactor::end_turn(Now /*now*/) {
+    const Instant now = reactor_.machine_now();
     if (pool_.end_turn()) {
-        trim_at_ = now.monotonic + kTrimAfterMs;
+        trim_at_ = now + kTrimAfterMs;
     }
-    if (resume_starved_at_ && *resume_starved_at_ <= now.monotonic) {
+    if (resume_starved_at_ && *resume_starved_at_ <= now) {
         resume_starved_at_.reset();
         std::vector<std::weak_ptr<Connection>> starved;
         starved.swap(starved_);
@@ -73,7 +74,7 @@ void NetReactor::end_turn(Now now) {
             }
         }
     }
-    while (!resting_.empty() && resting_.begin()->first <= now.monotonic) {
+    while (!resting_.empty() && resting_.begin()->first <= now) {
         const auto connection = resting_.begin()->second.lock();
         resting_.erase(resting_.begin());
         if (connection) {
@@ -81,18 +82,18 @@ void NetReactor::end_turn(Now now) {
         }
     }
     close_idle(now);
-    pending_logins_.turn_away_overdue(now.monotonic);
-    if (loads_ != nullptr && now.monotonic - window_began_ >= reactor_choice::kWindowMs) {
-        measure_load(now.monotonic);
+    pending_logins_.turn_away_overdue(now);
+    if (loads_ != nullptr && now - window_began_ >= reactor_choice::kWindowMs) {
+        measure_load(now);
     }
-    if (trim_at_ && *trim_at_ <= now.monotonic) {
+    if (trim_at_ && *trim_at_ <= now) {
         pool_.trim();
         ::malloc_trim(0);
         trim_at_.reset();
     }
 }
 
-std::optional<Instant> NetReactor::next_deadline() {
+std::optional<Instant> NetReactor::next_machine_deadline() {
     std::optional<Instant> next = trim_at_;
     if (idle_ms_max_ > 0 && !connections_.empty()) {
         const Instant idle = connections_.front()->last_active() + idle_ms_max_;
@@ -119,14 +120,14 @@ void NetReactor::add_starved(Connection& connection) {
     constexpr std::int64_t kStarvedRetryMs = 10;
     starved_.push_back(connection.weak_from_this());
     if (!resume_starved_at_) {
-        resume_starved_at_ = reactor_.now().monotonic + kStarvedRetryMs;
+        resume_starved_at_ = reactor_.machine_now() + kStarvedRetryMs;
     }
 }
 
-void NetReactor::close_idle(Now now) {
+void NetReactor::close_idle(Instant now) {
     while (idle_ms_max_ > 0 && !connections_.empty()) {
         Connection& oldest = *connections_.front();
-        if (now.monotonic - oldest.last_active() < idle_ms_max_) {
+        if (now - oldest.last_active() < idle_ms_max_) {
             return;
         }
         if (oldest.is_everything_answered() && !oldest.is_postponed()) {
@@ -158,7 +159,7 @@ MutableBytes NetReactor::scratch() {
 }
 
 void NetReactor::touch(Connection& connection) {
-    connection.set_last_active(reactor_.now().monotonic);
+    connection.set_last_active(reactor_.machine_now());
     PARTITA_ASSERT(connection.place() != connections_.end(), "an open connection is known");
     connections_.splice(connections_.end(), connections_, connection.place());
 }

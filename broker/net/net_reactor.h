@@ -31,9 +31,9 @@ class ConnectionObserver {
     virtual void connection_closed(const runtime::ClientConnection& client) = 0;
 };
 
-/// The connections of one reactor, their buffers and their idle timeouts. It is a turn participant behind the Turn, so that the
-/// buffers of served requests return only after their appends were written. Only the reactor's thread calls it, except where a
-/// function says otherwise.
+/// The connections of one reactor, their buffers and their idle timeouts. All times here are the machine's. It is a turn
+/// participant behind the Turn, so that the buffers of served requests return only after their appends were written. Only the
+/// reactor's thread calls it, except where a function says otherwise.
 class NetReactor final : public runtime::TurnParticipant {
   public:
     /// When the buffers of served requests reach this many bytes, the turn ends early.
@@ -56,7 +56,7 @@ class NetReactor final : public runtime::TurnParticipant {
     void adopt(Connection::Belongings belongings);
 
     void end_turn(Now now) override;
-    [[nodiscard]] std::optional<Instant> next_deadline() override;
+    [[nodiscard]] std::optional<Instant> next_machine_deadline() override;
 
     /// Serves no further request and only sends replies. A stop answers waiting requests. Without the drain, their clients would
     /// send new ones, and the stop would wait for these too.
@@ -101,7 +101,7 @@ class NetReactor final : public runtime::TurnParticipant {
     // The least recently active connection comes first. Each connection knows its position.
     using Connections = Connection::Siblings;
 
-    void close_idle(Now now);
+    void close_idle(Instant now);
     void remove(Connection& connection);
     /// Called at the end of each window. Hands connections over if this reactor was busy in this window and in the one before.
     void measure_load(Instant now);

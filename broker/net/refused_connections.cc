@@ -22,7 +22,7 @@ void RefusedConnections::wait_for_next() {
         return;
     }
     timer_.start(held_.begin()->first, [this] {
-        const Instant reached = reactor_.now().monotonic;
+        const Instant reached = reactor_.machine_now();
         while (!held_.empty() && held_.begin()->first <= reached) {
             close_first();
         }

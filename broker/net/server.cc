@@ -297,8 +297,9 @@ void Server::accept(Acceptor& acceptor) {
                                          acceptor.held.emplace(std::move(socket));
                                          acceptor.held_for_reactor = reactor;
                                          quota_.follow(surroundings_.config.get());
-                                         if (const std::int64_t wait_ms = quota_.arrive(surroundings_.clock.now().monotonic);
-                                             wait_ms > 0) {
+                                         runtime::Reactor& first = reactors_.front()->reactor();
+                                         first.refresh_now();
+                                         if (const std::int64_t wait_ms = quota_.arrive(first.machine_now()); wait_ms > 0) {
                                              pause(acceptor, wait_ms);
                                              return;
                                          }
@@ -316,14 +317,16 @@ void Server::accept(Acceptor& acceptor) {
 }
 
 void Server::pause(Acceptor& acceptor, std::int64_t duration_ms) {
-    const Instant due = surroundings_.clock.now().monotonic + duration_ms;
+    runtime::Reactor& reactor = reactors_.front()->reactor();
+    reactor.refresh_now();
+    const Instant due = reactor.machine_now() + duration_ms;
     acceptor.pause_timer->start(due, [this, &acceptor] { accept(acceptor); });
 }
 
 std::size_t Server::reactor_for_new_connection() const {
     if (gathers_) {
         return reactor_choice::for_new_connection(loads_.read(), loads_.spare(), limits_,
-                                                  reactors_.front()->reactor().now().monotonic);
+                                                  reactors_.front()->reactor().machine_now());
     }
     const auto least = std::ranges::min_element(
         reactors_, {}, [](const std::unique_ptr<NetReactor>& reactor) { return reactor->reactor().receiver_count(); });
@@ -366,9 +369,10 @@ void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor)
     client.port = remote.port();
     client.from_this_machine = runtime::is_loopback(remote.address()) || remote.address() == local.address();
     if (surroundings_.throttles.limits(runtime::Throttled::connections)) {
-        const Now now = surroundings_.clock.now();
-        if (const std::int64_t wait_ms = surroundings_.throttles.connect(address, now); wait_ms > 0) {
-            refused_.hold(std::move(socket), now.monotonic, wait_ms);
+        runtime::Reactor& first = reactors_.front()->reactor();
+        first.refresh_now();
+        if (const std::int64_t wait_ms = surroundings_.throttles.connect(address, first.now()); wait_ms > 0) {
+            refused_.hold(std::move(socket), first.machine_now(), wait_ms);
             return;
         }
     }

@@ -87,7 +87,7 @@ void TlsReload::watch(const config::Endpoint& listener) {
 
 void TlsReload::start() {
     if (!watched_.empty()) {
-        worker_ = schedule_.executor.start("tls-reload", [this] { return look(); });
+        worker_ = schedule_.executor.start_beside_clock("tls-reload", [this] { return look(); });
     }
 }
 

@@ -54,7 +54,7 @@ void KeyObserver::start() {
     budget_.begin(schedule_.clock.stopwatch_ns(), config_->detection_processor_percent);
     // Before the worker exists, because its steps own the budget.
     update_gate();
-    worker_ = schedule_.executor.start("key-observer", [this] { return step(); });
+    worker_ = schedule_.executor.start_beside_clock("key-observer", [this] { return step(); });
     samples_.set_observer(*worker_);
 }
 

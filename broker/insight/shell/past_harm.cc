@@ -34,7 +34,7 @@ void PastHarm::start(std::unique_ptr<EventHistory> history) {
         return;
     }
     history_ = std::move(history);
-    worker_ = schedule_.executor.start("past-harm", [this] { return step(); });
+    worker_ = schedule_.executor.start_beside_clock("past-harm", [this] { return step(); });
 }
 
 Instant PastHarm::step() {

@@ -102,7 +102,7 @@ std::vector<SeenRead> ReaderNotes::take_reads() {
 
 void ReaderNotes::start(Executor& executor, Executor::Step step) {
     const MutexLock lock(mutex_);
-    worker_ = executor.start("reader-observer", std::move(step));
+    worker_ = executor.start_beside_clock("reader-observer", std::move(step));
 }
 
 void ReaderNotes::stop() {

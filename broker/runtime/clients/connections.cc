@@ -140,7 +140,7 @@ bool Connections::want_process(ConnectionId connection) {
         if (worker_) {
             worker_->wake();
         } else {
-            worker_ = schedule_.executor.start("processes", [this] { return step(); });
+            worker_ = schedule_.executor.start_beside_clock("processes", [this] { return step(); });
         }
     }
     return false;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "protocol/assert.h"
+#include "schedule/movable_time.h"
 
 namespace partita::runtime {
 namespace {
@@ -17,15 +18,48 @@ constexpr int kEventsPerTurnMax = 64;
 
 }  // namespace
 
+/// How a reactor rests by a clock that people may move.
+class Reactor::Bed final : public Sleeper {
+  public:
+    Bed(Reactor& reactor, MovableTime& time) : reactor_(reactor), time_(time) { time_.join(*this); }
+    ~Bed() override { time_.leave(*this); }
+
+    [[nodiscard]] std::string_view name() const override { return "reactor"; }
+    void look(std::function<void()> looked) override {
+        reactor_.post([this, looked = std::move(looked)] { looked_.push_back(looked); });
+    }
+    /// The turn is over, and the next one is due at `next` or earlier.
+    void rest(Instant next) {
+        time_.rests(*this, next);
+        for (const std::function<void()>& looked : std::exchange(looked_, {})) {
+            looked();
+        }
+    }
+
+  private:
+    Reactor& reactor_;
+    MovableTime& time_;
+    // Calls that are due at the end of this turn. Only the reactor's thread uses them.
+    std::vector<std::function<void()>> looked_;
+};
+
 struct Reactor::Loop {
     // The hint tells Asio that one thread runs the loop; posting from others stays allowed.
     boost::asio::io_context context{1};
     boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{context.get_executor()};
     boost::asio::steady_timer timer{context};
+    /// Only while the reactor runs by a clock that people may move.
+    std::optional<Bed> bed;
 };
 
 Reactor::Reactor(std::uint32_t index, Clock& clock, PollingSeats& seats)
-    : index_(index), clock_(clock), seats_(seats), loop_(std::make_unique<Loop>()), now_(clock.now()) {}
+    : index_(index),
+      clock_(clock),
+      movable_(clock.movable()),
+      seats_(seats),
+      loop_(std::make_unique<Loop>()),
+      now_(clock.now()),
+      machine_now_(movable_ == nullptr ? now_.monotonic : movable_->machine_now()) {}
 
 Reactor::~Reactor() = default;
 
@@ -33,16 +67,17 @@ boost::asio::io_context& Reactor::context() { return loop_->context; }
 
 void Reactor::run() {
     thread_ = std::this_thread::get_id();
+    if (movable_ != nullptr) {
+        loop_->bed.emplace(*this, *movable_);
+    }
     // Work that was requested before the first event has a deadline too.
     refresh_now();
-    arm_timer(next_turn());
-    while (!stopping_) {
-        if (!serve_ready(true)) {
-            return;
-        }
+    rest();
+    while (!stopping_ && serve_ready(true)) {
         finish_turn();
-        arm_timer(next_turn());
+        rest();
     }
+    loop_->bed.reset();
 }
 
 Instant Reactor::step() {
@@ -51,7 +86,7 @@ Instant Reactor::step() {
     const std::optional<int> events = serve_ready(false);
     finish_turn();
     thread_ = std::thread::id();
-    const Instant next = next_turn();
+    const Instant next = std::min(next_turn(), next_machine_turn());
     return events > 0 || !to_read_.empty() ? kAtOnce : next;
 }
 
@@ -109,6 +144,7 @@ bool Reactor::serve_next() {
 
 void Reactor::refresh_now() {
     now_ = clock_.now();
+    machine_now_ = movable_ == nullptr ? now_.monotonic : movable_->machine_now();
     if (std::exchange(is_waiting_, false)) {
         wait_ended_ns_ = clock_.stopwatch_ns();
         leave_seat();
@@ -219,6 +255,26 @@ Instant Reactor::next_turn() {
         }
     }
     return next;
+}
+
+Instant Reactor::next_machine_turn() {
+    Instant next = kNever;
+    for (TurnParticipant* participant : participants_) {
+        if (const std::optional<Instant> deadline = participant->next_machine_deadline()) {
+            next = std::min(next, *deadline);
+        }
+    }
+    return next;
+}
+
+void Reactor::rest() {
+    const Instant next = next_turn();
+    if (movable_ == nullptr) {
+        arm_timer(std::min(next, next_machine_turn()));
+        return;
+    }
+    arm_timer(std::min(movable_->machine_time_of(next), next_machine_turn()));
+    loop_->bed->rest(next);
 }
 
 void Reactor::arm_timer(Instant next) {

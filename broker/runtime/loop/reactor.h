@@ -43,7 +43,9 @@ class TurnParticipant {
     /// served. So it runs at least twice per turn.
     virtual void end_turn(Now now) = 0;
     /// When the reactor must run a turn even if its sockets are idle; empty if it need not.
-    [[nodiscard]] virtual std::optional<Instant> next_deadline() = 0;
+    [[nodiscard]] virtual std::optional<Instant> next_deadline() { return std::nullopt; }
+    /// The same by the machine's clock (`Reactor::machine_now`), for what concerns sockets.
+    [[nodiscard]] virtual std::optional<Instant> next_machine_deadline() { return std::nullopt; }
 };
 
 /// One thread with one event loop that runs each task to completion.
@@ -99,6 +101,9 @@ class Reactor {
 
     /// The time as read when the current event began.
     [[nodiscard]] Now now() const { return now_; }
+    /// The same on the monotonic clock of the machine. It differs from `now` only where people move the broker's clock
+    /// (MovableTime): sockets, and requests that a client lets wait, keep the machine's time.
+    [[nodiscard]] Instant machine_now() const { return machine_now_; }
     /// Reads the clock anew. Code that serves an event calls this first.
     void refresh_now();
 
@@ -112,6 +117,7 @@ class Reactor {
     [[nodiscard]] std::size_t receiver_count() const { return receiver_count_.load(std::memory_order_relaxed); }
 
   private:
+    class Bed;
     struct Loop;
 
     /// Serves the ready events, up to a limit. Waits for the first one if `may_wait`. Returns how many it served; empty if the
@@ -121,13 +127,19 @@ class Reactor {
     [[nodiscard]] bool serve_next();
     void leave_seat();
     void end_turn_of_all();
-    /// When a turn is due even without events. Called once at the end of a turn.
+    /// When a turn is due even without events, by each clock. Called once at the end of a turn.
     [[nodiscard]] Instant next_turn();
+    [[nodiscard]] Instant next_machine_turn();
+    /// Arms the timer for the next turn that is due.
+    void rest();
+    /// `next` is a time of the machine's clock.
     void arm_timer(Instant next);
     void fill(const ReplyTarget& target, Reply&& reply);
 
     const std::uint32_t index_;
     Clock& clock_;
+    /// Null unless people may move the clock.
+    MovableTime* const movable_;
     PollingSeats& seats_;
     EventPolling polling_;
     std::int64_t polled_ns_ = 0;
@@ -139,6 +151,7 @@ class Reactor {
     std::atomic<std::thread::id> thread_;
     std::atomic<bool> stopping_ = false;
     Now now_;
+    Instant machine_now_;
     std::vector<TurnParticipant*> participants_;
     std::unordered_map<std::uint64_t, ReplyReceiver*> receivers_;
     std::atomic<std::size_t> receiver_count_ = 0;
@@ -147,7 +160,7 @@ class Reactor {
     std::vector<std::uint64_t> sending_;
     std::vector<std::uint64_t> to_read_;
     std::vector<std::uint64_t> reading_;
-    // The deadline that the timer is armed for, and the earliest one that `wake_at` requested.
+    // The time of the machine that the timer is armed for, and the earliest deadline that `wake_at` requested.
     Instant armed_ = kNever;
     Instant requested_ = kNever;
 };

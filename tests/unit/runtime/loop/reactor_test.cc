@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <future>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "broker/runtime/loop/turn_timer.h"
+#include "schedule/movable_time.h"
 #include "tests/unit/runtime/still_clock.h"
 
 namespace partita::test {
@@ -107,6 +110,74 @@ TEST(Reactor, AReplyToWorkThatAParticipantFoundLeavesInTheSameTurn) {
     EXPECT_EQ(reactor.step(), kNever);
     EXPECT_EQ(sender.sent, 1);
     reactor.remove_receiver(writer.receiver);
+}
+
+/// A reactor on a thread of its own, by a clock that stands still until the test moves it.
+class ReactorByMovableTime : public testing::Test {
+  protected:
+    ReactorByMovableTime() {
+        EXPECT_TRUE(time_.move({.stands = true}, [] { return false; }));
+        begin_ = time_.now().monotonic;
+    }
+    void run() {
+        thread_ = std::thread([this] { reactor_.run(); });
+        // Now it has joined the clock.
+        std::promise<void> runs;
+        reactor_.post([&runs] { runs.set_value(); });
+        runs.get_future().wait();
+    }
+    /// Before the participants of a test end.
+    void stop() {
+        reactor_.stop();
+        thread_.join();
+    }
+    MovableTime::Moved advance(std::int64_t duration_ms) {
+        return time_.move({.advance_ms = duration_ms}, [] { return false; }).value();
+    }
+
+    MovableTime time_{real_schedule()};
+    Instant begin_;
+    runtime::PollingSeats no_seats_{0};
+    runtime::Reactor reactor_{0, time_, no_seats_};
+    std::thread thread_;
+};
+
+TEST_F(ReactorByMovableTime, RunsATurnAtEachDeadlineOfAMove) {
+    class Every final : public runtime::TurnParticipant {
+      public:
+        explicit Every(Instant first) : next(first) {}
+        void end_turn(Now now) override {
+            if (next <= now.monotonic) {
+                met.push_back(now.monotonic);
+                next = now.monotonic + 400;
+            }
+        }
+        std::optional<Instant> next_deadline() override { return next; }
+        Instant next;
+        std::vector<Instant> met;
+    };
+    Every every(begin_ + 400);
+    reactor_.add_participant(every);
+    run();
+    const auto moved = advance(1'000);
+    EXPECT_EQ(every.met, (std::vector{begin_ + 400, begin_ + 800}));
+    stop();
+    EXPECT_EQ(moved.ran.at("reactor"), 2);
+}
+
+TEST_F(ReactorByMovableTime, TimersForSocketsKeepTheMachinesTime) {
+    std::promise<Instant> called;
+    runtime::TurnTimer timer(reactor_);
+    runtime::TurnTimer late(reactor_);
+    bool is_late_called = false;
+    timer.start(reactor_.machine_now() + 20, [&] { called.set_value(time_.machine_now()); });
+    const Instant due = reactor_.machine_now() + 20;
+    late.start(reactor_.machine_now() + 3'600'000, [&] { is_late_called = true; });
+    run();
+    EXPECT_GE(called.get_future().get(), due) << "although the clock stands still";
+    advance(7'200'000);
+    stop();
+    EXPECT_FALSE(is_late_called);
 }
 
 TEST(TurnTimer, CallsOnceWhenItsReactorsClockHasComeThere) {
