@@ -213,8 +213,8 @@ std::expected<HttpAnswer, HttpFailure> ask_http(const HttpPlace& place, HttpMeth
 }
 
 std::expected<HttpAnswer, HttpFailure> tell_http(const HttpPlace& place, HttpMethod method, const std::string& target,
-                                                 const std::string& json) {
-    return exchange(place, method, target, json, kHttpTimeout);
+                                                 const std::string& json, std::chrono::milliseconds timeout) {
+    return exchange(place, method, target, json, timeout);
 }
 
 std::expected<HttpAnswer, HttpFailure> read_http_lines(const HttpPlace& place, const std::string& target,

@@ -97,7 +97,8 @@ inline constexpr std::chrono::milliseconds kHttpTimeout{10'000};
 
 /// The same with a JSON object as the request's body.
 [[nodiscard]] std::expected<HttpAnswer, HttpFailure> tell_http(const HttpPlace& place, HttpMethod method,
-                                                               const std::string& target, const std::string& json);
+                                                               const std::string& target, const std::string& json,
+                                                               std::chrono::milliseconds timeout = kHttpTimeout);
 
 /// Takes a line without its line end. Returns false if it wants no more lines.
 using LineTaker = std::function<bool(std::string_view line)>;

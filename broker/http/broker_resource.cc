@@ -47,6 +47,7 @@ void serve_broker(const Surroundings& surroundings, const ExchangePointer& excha
     ordered_json object = surroundings.identity.begin_answer();
     object["version"] = PARTITA_VERSION;
     object["time_ms"] = services.clock.now().wall.value;
+    object["test_bench"] = services.clock.movable() != nullptr;
     object["topics"] = table->catalog->topic_count();
     object["partitions"] = table->catalog->partition_count();
     object["groups"] = services.coordinators.groups.group_count();

@@ -360,6 +360,14 @@ def test_faults(site, broker):
     assert site.ask("faults")["faults"] == []
 
 
+def test_the_clock(site):
+    before = site.ask("moveClock", {"freeze": True})["time_ms"]
+    assert site.ask("clock")["time_ms"] == before
+    site.ask("moveClock", {"advance_ms": 1, "set": 1}, status=400)
+    moved = site.ask("moveClock", {"advance_ms": 3_600_000, "freeze": False})
+    assert moved["advanced_ms"] == 3_600_000 and moved["ran"]["upkeep"] >= 1
+
+
 def test_every_operation_was_asked_and_every_route_is_described(site):
     assert OPERATIONS.keys() == site.asked, "the tests above leave some out"
     _, text = site.send("GET", "/nowhere", None)

@@ -23,6 +23,7 @@ const state = h("span", { class: "state", role: "status" });
 const badge = h("span", { class: "badge" });
 const links = new Map(kPlaces.map(([name, title, letter]) => [name, h("a", { href: `#/${name}`, title: `g ${letter}` }, title, name === "findings" ? badge : null)]));
 const identity = h("p", { class: "identity" });
+const bench = h("p", { class: "bench", hidden: true }, "This broker has a test bench: it may fail on purpose, and its clock may be moved.");
 
 /** The work of a page while it is shown. A hidden tab asks for nothing. */
 class Visit {
@@ -119,7 +120,7 @@ function onKey(event) {
 
 setTheme(localStorage.getItem("partita-theme"));
 show(document.body, h("button", { class: "skip", type: "button", onclick: () => main.focus() }, "Go to the content"),
-  h("aside", {}, h("div", { class: "brand" }, h("i", {}), h("i", {}), h("i", {}), h("i", {}), h("strong", {}, "Partita")), h("nav", { "aria-label": "Pages" }, [...links.values()]),
+  bench, h("aside", {}, h("div", { class: "brand" }, h("i", {}), h("i", {}), h("i", {}), h("i", {}), h("strong", {}, "Partita")), h("nav", { "aria-label": "Pages" }, [...links.values()]),
     h("div", { class: "foot" }, state, identity, h("button", { type: "button", class: "mini", onclick: otherTheme }, "Light or dark"))),
   main, h("div", { id: "said", role: "status", "aria-live": "polite" }));
 window.addEventListener("hashchange", go);
@@ -128,4 +129,7 @@ live.watchers.add(drawState);
 live.start();
 drawState();
 go();
-get(path("broker")).then((now) => show(identity, now.broker.kafka, h("br"), `Partita ${now.version}`)).catch((error) => show(identity, error.message));
+get(path("broker")).then((now) => {
+  show(identity, now.broker.kafka, h("br"), `Partita ${now.version}`);
+  bench.hidden = !now.test_bench;
+}).catch((error) => show(identity, error.message));

@@ -124,6 +124,8 @@ class CoordinatorShards : public CoordinatorHost {
     virtual void bring_up_to_date(Core& /*core*/) {}
     /// These records are in the log; the replies that depend on them have not left yet.
     virtual void on_persisted(std::span<const typename Core::Record> /*records*/) {}
+    /// A timer of the core brought these records about. They are not in the log yet.
+    virtual void on_timer(std::span<const typename Core::Record> /*records*/) {}
     /// A shard has a new core.
     virtual void on_replaced() {}
     /// The marker that ends a transaction is in the log: makes the core end the transaction, and notifies listeners. For kinds

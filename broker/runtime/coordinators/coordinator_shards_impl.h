@@ -244,6 +244,7 @@ void CoordinatorShards<Core>::tick(logs::Turn& turn, Now now) {
         }
         const MutexLock lock(shard->mutex);
         shard->core->tick(now, shard->effects);
+        on_timer(shard->effects.records);
         settle(*shard, &turn, now, std::nullopt);
     }
 }
@@ -254,6 +255,7 @@ void CoordinatorShards<Core>::run_due_timers(Shard& shard, logs::Turn& turn) {
         return;
     }
     shard.core->tick(turn.now(), shard.effects);
+    on_timer(shard.effects.records);
     settle(shard, &turn, turn.now(), std::nullopt);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -56,6 +57,18 @@ void GroupShards::on_persisted(std::span<const groups::Record> records) {
     }
     if (changes_membership) {
         membership_version_.fetch_add(1, std::memory_order_release);
+    }
+}
+
+void GroupShards::on_timer(std::span<const groups::Record> records) {
+    std::map<std::string_view, std::size_t> expired;
+    for (const groups::Record& record : records) {
+        if (const auto* tombstone = std::get_if<groups::OffsetTombstone>(&record)) {
+            ++expired[tombstone->group_id];
+        }
+    }
+    for (const auto& [group_id, offsets] : expired) {
+        log::info("groups", "removes offsets that expired", {{"group", group_id}, {"offsets", offsets}});
     }
 }
 

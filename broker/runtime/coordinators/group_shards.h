@@ -127,6 +127,7 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
     [[nodiscard]] std::unique_ptr<groups::GroupCoordinator> make_core(const logs::Partition& partition) override;
     void bring_up_to_date(groups::GroupCoordinator& core) override;
     void on_persisted(std::span<const groups::Record> records) override;
+    void on_timer(std::span<const groups::Record> records) override;
     void end_transaction(groups::GroupCoordinator& core, ProducerId producer_id, bool is_commit) override;
     void on_replaced() override { membership_version_.fetch_add(1, std::memory_order_release); }
 

@@ -72,6 +72,16 @@ std::map<ProducerId, std::string> TransactionShards::ids_of(FunctionRef<bool(Pro
     return ids;
 }
 
+void TransactionShards::on_timer(std::span<const transactions::Record> records) {
+    for (const transactions::Record& each : records) {
+        const auto* record = std::get_if<transactions::TransactionRecord>(&each);
+        if (record != nullptr && record->state == transactions::TransactionState::prepare_abort) {
+            log::info("transactions", "aborts a transaction that took longer than its timeout",
+                      {{"transactional_id", record->transactional_id}, {"timeout_ms", record->timeout_ms}});
+        }
+    }
+}
+
 bool TransactionShards::raise_epochs(const std::map<ProducerId, ProducerEpoch>& shown, Now now) {
     bool is_persisted = true;
     for (const std::unique_ptr<Shard>& shard : shards()) {

@@ -46,6 +46,7 @@ class TransactionShards final : public CoordinatorShards<transactions::Transacti
     [[nodiscard]] std::unique_ptr<transactions::TransactionCoordinator> make_core(const logs::Partition& partition) override;
     void bring_up_to_date(transactions::TransactionCoordinator& core) override;
     void on_persisted(std::span<const transactions::Record> /*records*/) override {}
+    void on_timer(std::span<const transactions::Record> records) override;
     void on_replaced() override {}
 
     /// Separate from the shards' locks, because another thread that rebuilds a core needs these.

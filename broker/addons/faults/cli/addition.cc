@@ -1,4 +1,4 @@
-// `partita serve --test-bench`, and `partita fault`.
+// `partita serve --test-bench`, `partita clock` and `partita fault`.
 
 #include "broker/cli/addition.h"
 
@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "broker/addons/faults/cli/clock_command.h"
 #include "broker/addons/faults/cli/fault_command.h"
 #include "broker/addons/faults/config/fault_config.h"
 
@@ -32,17 +33,35 @@ class ServeOptions final : public cli::ServeOptionsOfAddon {
     const bool has_test_bench_;
 };
 
+constexpr tools::Option kOnlyHelp[] = {cli::kHelp};
+
+constexpr cli::Command kCommands[] = {
+    {.name = "clock",
+     .summary = "move the clock of a running broker, if it has a test bench",
+     .purpose =
+         "Move the clock of a running broker: what falls due happens at once, in its order. The broker needs a test bench: "
+         "partita serve --test-bench. See docs/test-bench.md.",
+     .options = kOnlyHelp,
+     .subcommands = kClockActions},
+    {.name = "fault",
+     .summary = "make a running broker fail on purpose, if it has a test bench",
+     .purpose = "Make a running broker fail at certain requests. The broker needs a test bench: partita serve --test-bench. See "
+                "docs/test-bench.md.",
+     .options = kOnlyHelp,
+     .subcommands = kFaultActions},
+};
+
 constexpr tools::Option kServeOptions[] = {
     {.name = kTestBenchOption,
      .argument = "",
-     .help = "let people make this broker fail on purpose over HTTP (docs/test-bench.md)"},
+     .help = "let people make this broker fail on purpose, and move its clock, over HTTP (docs/test-bench.md)"},
 };
 
 }  // namespace
 
 extern const cli::Addition kCommandAddition;
 constinit const cli::Addition kCommandAddition{
-    .commands = kFaultCommands,
+    .commands = kCommands,
     .serve_options = kServeOptions,
     .make_serve_options = [](const cli::CommandLine& line) -> std::shared_ptr<cli::ServeOptionsOfAddon> {
         return std::make_shared<ServeOptions>(line);

@@ -19,6 +19,7 @@
 
 #include "broker/cli/clock_text.h"
 #include "broker/cli/http_client.h"
+#include "broker/cli/json_answer.h"
 #include "protocol/percent_encoding.h"
 #include "protocol/printable.h"
 
@@ -28,11 +29,10 @@ namespace {
 using cli::ask_http;
 using cli::Command;
 using cli::CommandLine;
-using cli::HttpAnswer;
-using cli::HttpFailure;
 using cli::HttpMethod;
 using cli::HttpPlace;
 using cli::is_between;
+using cli::json_of;
 using cli::kAnyMost;
 using cli::kExitBroken;
 using cli::kExitDone;
@@ -40,10 +40,9 @@ using cli::kHelp;
 using cli::kHttp;
 using cli::kHttpCa;
 using cli::kHttpTokenFile;
+using cli::print_text;
+using cli::read_guarded;
 using cli::refuse;
-using cli::report;
-using cli::report_refusal;
-using cli::report_unknown_answer;
 using cli::tell_http;
 using nlohmann::ordered_json;
 
@@ -52,36 +51,6 @@ constexpr const char* kPath = "/v1/faults";
 constexpr std::size_t kFileBytesMax = 1024UL * 1024;
 
 std::string path_of(const std::string& id) { return std::string(kPath) + "/" + percent_encoded(id); }
-
-int print_text(const std::string& text) {
-    std::fputs(text.c_str(), stdout);
-    return std::fflush(stdout) == 0 ? kExitDone : kExitBroken;
-}
-
-/// The JSON of a good answer. For any other one it prints the reason, and the error is the exit code.
-std::expected<ordered_json, int> json_of(const HttpPlace& http, const std::expected<HttpAnswer, HttpFailure>& answer) {
-    if (!answer) {
-        return std::unexpected(report(answer.error()));
-    }
-    if (!answer->is_good()) {
-        return std::unexpected(report_refusal(http, *answer));
-    }
-    auto parsed = ordered_json::parse(answer->body, nullptr, false);
-    if (!parsed.is_object()) {
-        return std::unexpected(report_unknown_answer(http, "it is no JSON object"));
-    }
-    return parsed;
-}
-
-/// Lets `action` read an answer. The server may not be a broker, so a member may be missing.
-template <class Action>
-int guarded(const HttpPlace& http, Action action) {
-    try {
-        return action();
-    } catch (const ordered_json::exception& problem) {
-        return report_unknown_answer(http, problem.what());
-    }
-}
 
 // `fault add` ----------------------------------------------------------------------------------------
 
@@ -204,7 +173,7 @@ int run_add(const CommandLine& line) {
     if (!answer) {
         return answer.error();
     }
-    return guarded(http, [&] {
+    return read_guarded(http, [&] {
         std::string text;
         for (const ordered_json& id : answer->at("ids")) {
             text += printable(id.get<std::string>()) + "\n";
@@ -330,7 +299,7 @@ int list_one(const CommandLine& line, const HttpPlace& http) {
 
 int run_list(const CommandLine& line) {
     const HttpPlace http = http_place_of(line);
-    return guarded(http, [&] { return line.has("ID") ? list_one(line, http) : list_all(line, http); });
+    return read_guarded(http, [&] { return line.has("ID") ? list_one(line, http) : list_all(line, http); });
 }
 
 constexpr tools::Option kListPositionals[] = {
@@ -375,7 +344,7 @@ int run_release(const CommandLine& line) {
     if (!answer) {
         return answer.error();
     }
-    return guarded(http, [&] {
+    return read_guarded(http, [&] {
         const auto released = answer->at("released").get<std::int64_t>();
         return print_text(line.has("json")
                               ? answer->dump() + "\n"
@@ -387,9 +356,11 @@ constexpr tools::Option kReleasePositionals[] = {
     {.name = "ID", .argument = "", .help = "let the requests go on that this fault holds", .is_required = true},
 };
 
+}  // namespace
+
 // The command ----------------------------------------------------------------------------------------
 
-constexpr Command kActions[] = {
+constinit const Command kFaultActions[4] = {
     {.name = "add",
      .summary = "add a fault, and print its id",
      .purpose = "Add a fault, and print its id. Options say which requests it matches, when it acts and what it does; or --file "
@@ -412,18 +383,6 @@ constexpr Command kActions[] = {
      .options = kRemoveOptions,
      .positionals = kRemovePositionals,
      .run = run_remove},
-};
-constexpr tools::Option kFaultOptions[] = {kHelp};
-
-}  // namespace
-
-constinit const Command kFaultCommands[1] = {
-    {.name = "fault",
-     .summary = "make a running broker fail on purpose, if it has a test bench",
-     .purpose = "Make a running broker fail at certain requests. The broker needs a test bench: partita serve --test-bench. See "
-                "docs/test-bench.md.",
-     .options = kFaultOptions,
-     .subcommands = kActions},
 };
 
 }  // namespace partita::faults

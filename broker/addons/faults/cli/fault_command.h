@@ -4,7 +4,7 @@
 
 namespace partita::faults {
 
-/// `partita fault`: adds, lists, removes and releases faults of a running broker.
-extern const cli::Command kFaultCommands[1];
+/// The subcommands of `partita fault`: add, list, release and remove faults of a running broker.
+extern const cli::Command kFaultActions[4];
 
 }  // namespace partita::faults

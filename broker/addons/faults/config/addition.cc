@@ -13,9 +13,9 @@ using namespace config;
 using config::internal;
 
 constexpr ConfigDefinition kDefinitions[] = {
-    internal(
-        kTestBenchConfig, ConfigType::boolean, "false", kAny, kReadOnly,
-        "Whether this broker has a test bench, with which people make it fail on purpose over HTTP. See docs/test-bench.md."),
+    internal(kTestBenchConfig, ConfigType::boolean, "false", kAny, kReadOnly,
+             "Whether this broker has a test bench, with which people make it fail on purpose and move its clock over HTTP. See "
+             "docs/test-bench.md."),
 };
 
 }  // namespace

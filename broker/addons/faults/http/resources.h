@@ -13,4 +13,8 @@ void remove_fault(const http::Surroundings& surroundings, const http::ExchangePo
 void serve_matches(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
 void release_fault(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
 
+// clock_resource.cc: the clock of the broker, which people move.
+void serve_clock(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
+void move_clock(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
+
 }  // namespace partita::faults

@@ -5,6 +5,7 @@
 #include "broker/addons/faults/shell/faults.h"
 #include "broker/assembly/addon.h"
 #include "broker/config/log_setup.h"
+#include "schedule/movable_time.h"
 
 namespace partita::faults {
 namespace {
@@ -23,7 +24,8 @@ class FaultsAddon final : public assembly::Addon {
     void announce() const override {
         if (has_test_bench_) {
             log::warning("broker",
-                         "the test bench is on: a client that may alter the cluster can make this broker fail, over HTTP",
+                         "the test bench is on: a client that may alter the cluster can make this broker fail and move its "
+                         "clock, over HTTP",
                          {{"config", kTestBenchConfig}});
         }
     }
@@ -39,6 +41,13 @@ extern const assembly::Addition kBrokerAddition;
 constinit const assembly::Addition kBrokerAddition{
     .make = [](const config::BrokerConfig& config) -> std::unique_ptr<assembly::Addon> {
         return std::make_unique<FaultsAddon>(has_test_bench(config));
+    },
+    .schedule = [](const config::BrokerConfig& config, const Schedule& machine) -> Schedule {
+        if (!has_test_bench(config)) {
+            return machine;
+        }
+        static MovableTime time(machine);
+        return {time, time};
     }};
 
 }  // namespace partita::faults

@@ -147,28 +147,29 @@ Passage Faults::pass(runtime::ClientRequest& request) {
     std::string rule;
     {
         const MutexLock lock(mutex_);
-        const Now now = request.now();
+        // Waits keep the machine's time, whatever people do to the clock.
+        const Instant machine_now = request.turn.machine_now();
         auto waiting = waiting_.find(request.client.id);
         if (waiting == waiting_.end()) {
-            const Rule* decided = table_.empty() ? nullptr : decide(request, now);
+            const Rule* decided = table_.empty() ? nullptr : decide(request, request.now());
             if (decided == nullptr) {
                 return {};
             }
             waiting = waiting_
                           .emplace(request.client.id, Waiting{.rule = decided->id,
                                                               .action = decided->action,
-                                                              .until = now.monotonic + decided->action.delay_ms,
+                                                              .until = machine_now + decided->action.delay_ms,
                                                               .target = request.pending().target})
                           .first;
         }
         Waiting& mine = waiting->second;
         // The connection may have moved to another reactor since.
         mine.target = request.pending().target;
-        if (mine.until <= now.monotonic && std::exchange(mine.action.hold, false)) {
+        if (mine.until <= machine_now && std::exchange(mine.action.hold, false)) {
             mine.is_held = true;
             mine.until = kNever;
         }
-        if (mine.until > now.monotonic) {
+        if (mine.until > machine_now) {
             return {.way = Passage::Way::wait, .until = mine.until};
         }
         action = mine.action;
