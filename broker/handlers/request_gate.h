@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
+#include "broker/runtime/loop/reply_treatment.h"
 #include "protocol/types.h"
 
 namespace partita::runtime {
@@ -28,6 +30,8 @@ struct Passage {
     Instant until{};
     /// Why the connection ends, for the log.
     std::string reason = {};
+    /// The treatment of the answer, after `serve` and `answered`; null if it simply leaves.
+    std::unique_ptr<runtime::ReplyTreatment> treatment = nullptr;
 };
 
 /// Stands before the handlers, and judges every request that does not belong to a login. An addon may bring one

@@ -153,6 +153,9 @@ std::optional<Served> KafkaFront::pass_gate(const net::Speaker& speaker, std::ui
     switch (passage.way) {
         case handlers::Passage::Way::serve:
         case handlers::Passage::Way::answered:
+            if (passage.treatment != nullptr) {
+                speaker.conversation.treat(slot, std::move(passage.treatment));
+            }
             return std::nullopt;
         case handlers::Passage::Way::wait:
             speaker.conversation.give_back(slot);

@@ -89,8 +89,12 @@ void Connection::close(std::string_view reason) {
     if (client_.parked_fetch != fetch::kNoWaiter) {
         owner_.turn().cancel_fetch(std::exchange(client_.parked_fetch, fetch::kNoWaiter));
     }
-    transport().shut_down();
     boost::system::error_code ignored;
+    if (rare_ != nullptr && rare_->is_reset) {
+        socket_.set_option(boost::asio::socket_base::linger(true, 0), ignored);
+    } else {
+        transport().shut_down();
+    }
     socket_.close(ignored);
     owner_.reactor().remove_receiver(id_);
     owner_.forget(*this);
@@ -351,7 +355,14 @@ void Connection::send_ready() {
 
 void Connection::resume() {
     const auto self = owner_.share(*this);  // Serving may end this connection.
-    conversation_.advance(owner_.reactor().machine_now());
+    const Instant now = owner_.reactor().machine_now();
+    conversation_.advance(now);
+    if (rare_ != nullptr && rare_->sends_at <= now) {
+        rare_->sends_at = kNever;
+        if (!send_some()) {
+            return;
+        }
+    }
     if (rare_ != nullptr && rare_->held && !conversation_.is_resting()) {
         const std::unique_ptr<HeldReply> held = std::move(rare_->held);
         fill_slot(held->slot, std::move(held->reply));
@@ -367,7 +378,10 @@ void Connection::resume() {
 bool Connection::send_some() {
     std::array<Bytes, ReplyQueue::kGatheredMax> parts;
     while (true) {
-        const ReplyQueue::Next next = conversation_.next_to_send(parts);
+        ReplyQueue::Next next = conversation_.next_to_send(parts);
+        if (next.treatment != nullptr && !may_send(next, parts)) {
+            return true;
+        }
         Transport::Moved moved;
         switch (next.kind) {
             case ReplyQueue::Kind::nothing:
@@ -386,6 +400,9 @@ bool Connection::send_some() {
         owner_.count_sent(moved.bytes);
         switch (moved.status) {
             case Transport::Status::done:
+                if (next.treatment != nullptr && next.treatment->pace) {
+                    next.treatment->pace->sent(moved.bytes);
+                }
                 conversation_.sent(moved.bytes);
                 if (next.kind == ReplyQueue::Kind::file || moved.bytes == next.parts_bytes) {
                     break;
@@ -413,6 +430,48 @@ Transport::Moved Connection::send_file(const ReplyQueue::Next& next) {
     }
     const std::size_t wanted = std::min<std::size_t>(next.file_bytes, ReadAhead::kSendBytes);
     return send_from_file(transport(), *next.slice->file, next.file_position, wanted, owner_.scratch());
+}
+
+bool Connection::may_send(ReplyQueue::Next& next, std::span<Bytes> parts) {
+    const Instant now = owner_.reactor().machine_now();
+    if (next.kind == ReplyQueue::Kind::close) {
+        return !next.treatment->reset_after_bytes || may_reset(now);
+    }
+    if (!next.treatment->pace) {
+        return true;
+    }
+    const std::size_t allowed = next.treatment->pace->allowed(now);
+    if (allowed == 0) {
+        send_at(next.treatment->pace->next(now));
+        return false;
+    }
+    if (next.kind == ReplyQueue::Kind::file) {
+        next.file_bytes = std::min(next.file_bytes, allowed);
+    } else {
+        parts.front() = parts.front().first(std::min(parts.front().size(), allowed));
+        next.parts_bytes = parts.front().size();
+        next.more_follows = false;
+    }
+    return true;
+}
+
+void Connection::send_at(Instant time) {
+    Rare& state = rare();
+    if (state.sends_at == kNever) {
+        state.sends_at = time;
+        owner_.add_resting(*this, time);
+    }
+}
+
+bool Connection::may_reset(Instant now) {
+    Rare& state = rare();
+    state.resets_at = std::min(state.resets_at, now + kResetWaitMsMax);
+    if (transport().bytes_on_the_way() > 0 && now < state.resets_at) {
+        send_at(now + kResetRetryMs);
+        return false;
+    }
+    state.is_reset = true;
+    return true;
 }
 
 bool Connection::is_stuck() {

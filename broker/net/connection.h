@@ -5,6 +5,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -37,6 +38,10 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     /// How long a connection may wait for request memory before it is closed. Incomplete requests can hold all of that memory, so
     /// that none can be completed. Closing the connection that waited longest lets the others proceed.
     static constexpr std::int64_t kStarvedMsMax = 10'000;
+
+    /// How long a connection that is about to be reset waits until its client has taken what was sent. A reset drops the rest.
+    static constexpr std::int64_t kResetWaitMsMax = 5'000;
+    static constexpr std::int64_t kResetRetryMs = 10;
 
     /// The parts of a connection, which it takes along to another reactor.
     struct Belongings {
@@ -121,6 +126,12 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
         std::unique_ptr<HeldReply> held;
         /// The reactor that the connection moves to; null if it stays.
         NetReactor* moving_to = nullptr;
+        /// When to send more of a reply that has a treatment; kNever if there is nothing to wait for.
+        Instant sends_at = kNever;
+        /// When the connection is reset at the latest, once it is about to be.
+        Instant resets_at = kNever;
+        /// The connection ends without the message that its transport has for this.
+        bool is_reset = false;
     };
 
     static constexpr Instant kNotStarved{std::numeric_limits<std::int64_t>::max()};
@@ -150,6 +161,12 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     /// Returns false if the connection was closed.
     [[nodiscard]] bool send_some();
     [[nodiscard]] Transport::Moved send_file(const ReplyQueue::Next& next);
+    /// Follows the treatment of the reply that `next` belongs to. Returns false if nothing of it may leave now; otherwise `next`
+    /// has only what may leave. `parts` is the memory that `next` uses.
+    [[nodiscard]] bool may_send(ReplyQueue::Next& next, std::span<Bytes> parts);
+    void send_at(Instant time);
+    /// Prepares a reset by `close`. Returns false while sent bytes have not arrived.
+    [[nodiscard]] bool may_reset(Instant now);
 
     NetReactor& owner_;
     Socket socket_;

@@ -65,6 +65,11 @@ class Conversation {
         is_postponed_ = true;
     }
 
+    /// Gives the reply to the request that `next_request` took last a treatment. Call it before the slot is filled.
+    void treat(std::uint64_t slot, std::unique_ptr<runtime::ReplyTreatment> treatment) {
+        replies_.treat(slot, std::move(treatment));
+    }
+
     /// True while a request that was given back waits.
     [[nodiscard]] bool is_postponed() const { return is_postponed_; }
     /// Serves no further request, and no reply to the last one comes. The caller discards what it receives.

@@ -27,12 +27,21 @@ void ReplyQueue::give_back(std::uint64_t slot) {
     slots_.pop_back();
 }
 
+void ReplyQueue::treat(std::uint64_t slot, std::unique_ptr<runtime::ReplyTreatment> treatment) {
+    PARTITA_ASSERT(slot == first_slot_ + slots_.size() - 1 && !slots_[slots_.size() - 1].ready,
+                   "the reply to the last request is treated");
+    slots_[slots_.size() - 1].treatment = std::move(treatment);
+}
+
 bool ReplyQueue::fill(std::uint64_t slot, runtime::Reply&& reply) {
     if (slot < first_slot_ || slot >= first_slot_ + slots_.size()) {
         return false;
     }
     Slot& place = slots_[slot - first_slot_];
     PARTITA_ASSERT(!place.ready, "a request is answered once");
+    if (place.treatment != nullptr) {
+        runtime::treat(*place.treatment, reply);
+    }
     queued_bytes_ += total_bytes(reply);
     place.reply = std::move(reply);
     place.ready = true;
@@ -50,10 +59,13 @@ ReplyQueue::Next ReplyQueue::next(std::span<Bytes, kGatheredMax> parts) {
     while (is_front_ready()) {
         skip_sent_pieces();
         if (!is_front_sent()) {
-            return slots_.front().reply.pieces.empty() ? gather(parts) : next_of_front(parts);
+            const Slot& front = slots_.front();
+            Next next = front.reply.pieces.empty() ? gather(parts) : next_of_front(parts);
+            next.treatment = front.treatment.get();
+            return next;
         }
         if (slots_.front().reply.close) {
-            return {.kind = Kind::close};
+            return {.kind = Kind::close, .treatment = slots_.front().treatment.get()};
         }
         pop_front();
     }
@@ -65,7 +77,8 @@ ReplyQueue::Next ReplyQueue::gather(std::span<Bytes, kGatheredMax> parts) {
     std::size_t total = 0;
     for (std::size_t index = 0; index < slots_.size() && count < parts.size(); ++index) {
         const Slot& slot = slots_[index];
-        if (!slot.ready || !slot.reply.pieces.empty()) {
+        // A reply with a treatment leaves alone.
+        if (!slot.ready || !slot.reply.pieces.empty() || (slot.treatment != nullptr && index > 0)) {
             break;
         }
         const Bytes bytes = slot.reply.bytes.bytes().subspan(index == 0 ? sent_bytes_ : 0);
@@ -73,7 +86,7 @@ ReplyQueue::Next ReplyQueue::gather(std::span<Bytes, kGatheredMax> parts) {
             parts[count++] = bytes;
             total += bytes.size();
         }
-        if (slot.reply.close) {
+        if (slot.reply.close || slot.treatment != nullptr) {
             break;
         }
     }

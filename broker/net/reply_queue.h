@@ -2,10 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "broker/net/ring.h"
 #include "broker/runtime/loop/reply.h"
+#include "broker/runtime/loop/reply_treatment.h"
 #include "protocol/types.h"
 
 namespace partita::net {
@@ -34,12 +36,16 @@ class ReplyQueue {
         const FileSlice* slice = nullptr;
         std::uint64_t file_position = 0;
         std::size_t file_bytes = 0;
+        /// The treatment of the reply that all of this belongs to; null for most replies. Valid as `slice` is.
+        runtime::ReplyTreatment* treatment = nullptr;
     };
 
     /// Takes the slot of the next request. Slot numbers ascend by one and are never reused.
     [[nodiscard]] std::uint64_t take_slot();
     /// Gives back the slot that was taken last; it must not be filled. The next request takes it again.
     void give_back(std::uint64_t slot);
+    /// Gives the reply of the slot that was taken last a treatment. The slot must not be filled.
+    void treat(std::uint64_t slot, std::unique_ptr<runtime::ReplyTreatment> treatment);
     /// Puts the reply into its slot. Returns false, without effect, if the slot is gone or was never taken. A slot is filled
     /// once.
     bool fill(std::uint64_t slot, runtime::Reply&& reply);
@@ -64,6 +70,7 @@ class ReplyQueue {
     struct Slot {
         runtime::Reply reply;
         bool ready = false;
+        std::unique_ptr<runtime::ReplyTreatment> treatment;
     };
 
     [[nodiscard]] Next gather(std::span<Bytes, kGatheredMax> parts);

@@ -76,7 +76,7 @@ def produce(agent, topic, value):
 
 
 @pytest.mark.parametrize("do", [{"error": "NOT_LEADER_OR_FOLLOWER"}, {"error": "NOT_ENOUGH_REPLICAS"}, {"disconnect": True}, {"delay_ms": 300},
-                                {"throttle_ms": 300}],
+                                {"throttle_ms": 300}, {"slow_bytes_per_s": 100}],
                          ids=lambda do: "-".join(str(part).lower() for pair in do.items() for part in pair))
 def test_a_producer_of_each_library_sends_again(broker, unique, agent, do):
     topic = unique("topic")
@@ -86,6 +86,56 @@ def test_a_producer_of_each_library_sends_again(broker, unique, agent, do):
     produce(agent, topic, "second")
     assert acted(broker, rule) == 2
     assert values(broker, topic) == ["first", "second"]
+
+
+def test_a_producer_of_each_library_survives_a_reset_in_the_middle_of_the_answer(broker, unique, agent):
+    topic = unique("topic")
+    agent.create_topic(topic, 1)
+    rule = add(broker, {"api": "Produce", "topic": topic}, {"reset_after_bytes": 10}, times=1)
+    produce(agent, topic, "first")
+    produce(agent, topic, "second")
+    assert acted(broker, rule) == 1
+    found = values(broker, topic)
+    # The request took effect: a producer that is not idempotent writes the record again.
+    assert found in (["first", "second"], ["first", "first", "second"])
+
+
+def test_a_slow_answer_slows_no_other_connection(broker, unique):
+    topic = unique("topic")
+    insight.create(broker, topic, 1)
+    writer = producer_of(broker)
+    writer.produce(topic, b"x" * 100_000)
+    assert writer.flush(30) == 0
+    rule = add(broker, {"api": "Fetch", "client_id": "slow"}, {"slow_bytes_per_s": 50_000})
+
+    def read(client_id):
+        began = time.monotonic()
+        consumer = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": "reader", "client.id": client_id})
+        consumer.assign([confluent_kafka.TopicPartition(topic, 0, 0)])
+        message = consumer.poll(60)
+        assert message.error() is None and len(message.value()) == 100_000
+        consumer.close()
+        return time.monotonic() - began
+
+    with concurrent.futures.ThreadPoolExecutor() as threads:
+        slow = threads.submit(read, "slow")
+        harness.wait_until(lambda: acted(broker, rule) == 1, 30, "the fetch")
+        for _ in range(3):
+            read("quick")
+        assert not slow.done()
+        assert slow.result() >= 2
+
+
+def test_a_reader_of_each_library_reads_on_after_a_reset_in_the_middle_of_the_records(broker, unique, agent):
+    topic, group = unique("topic"), unique("group")
+    agent.create_topic(topic, 1)
+    produce(agent, topic, "first" * 1000)
+    rule = add(broker, {"api": "Fetch", "topic": topic}, {"reset_after_bytes": 1000}, times=2)
+    agent.events.may_fail("reader")
+    agent.call("member_start", name="reader", group=group, topic=topic, reset="earliest", client_id="reader")
+    agent.events.wait(lambda _: agent.events.records(), 60, "the record")
+    agent.call("member_stop", name="reader")
+    assert acted(broker, rule) >= 1
 
 
 def test_a_reader_of_each_library_reads_on(broker, unique, agent):

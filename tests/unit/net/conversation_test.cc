@@ -372,6 +372,46 @@ TEST_F(Dialogue, PartsOfFilesLeaveAtTheirPlacesInAReply) {
     }
 }
 
+TEST_F(Dialogue, AReplyWithATreatmentLeavesAlone) {
+    receive(frame("a") + frame("b") + frame("treated"));
+    conversation_.treat(slots_[2], std::make_unique<runtime::ReplyTreatment>());
+    receive(frame("c"));
+    for (std::size_t request = 0; request < slots_.size(); ++request) {
+        EXPECT_TRUE(fill(request, std::to_string(request)));
+    }
+    std::array<Bytes, ReplyQueue::kGatheredMax> parts;
+    std::vector<std::string> sends;
+    std::vector<bool> are_treated;
+    for (ReplyQueue::Next next = conversation_.next_to_send(parts); next.kind != ReplyQueue::Kind::nothing;
+         next = conversation_.next_to_send(parts)) {
+        std::string& together = sends.emplace_back();
+        for (const Bytes part : next.parts) {
+            together += as_text(part);
+        }
+        are_treated.push_back(next.treatment != nullptr);
+        conversation_.sent(next.parts_bytes);
+    }
+    EXPECT_THAT(sends, ElementsAre("01", "2", "3"));
+    EXPECT_THAT(are_treated, ElementsAre(false, true, false));
+}
+
+TEST_F(Dialogue, ATreatmentChangesTheReplyThenRepeatsItAndThenCutsIt) {
+    const auto file = file_with("0123456789");
+    receive(frame("treated") + frame("next"));
+    // The reply to the last request is the one that is treated.
+    conversation_.treat(slots_[1], std::make_unique<runtime::ReplyTreatment>(runtime::ReplyTreatment{
+                                       .change = [](runtime::Reply& reply) { reply.bytes.append(as_bytes("!")); },
+                                       .is_sent_twice = true,
+                                       .reset_after_bytes = 15}));
+    runtime::Reply reply = reply_of("headtail");
+    reply.pieces.push_back({.position = 4, .slice = {.file = file, .position = 2, .size = 3}});
+    EXPECT_TRUE(fill(0, "."));
+    EXPECT_TRUE(fill(1, std::move(reply)));
+    send();
+    EXPECT_EQ(sent_, ".head234tail!hea");
+    EXPECT_TRUE(closed_);
+}
+
 TEST_F(Dialogue, NoRequestIsServedBehindAParkedOne) {
     receive(frame("wait"));
     conversation_.park(slots_[0]);

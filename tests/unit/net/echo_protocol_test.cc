@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <string>
 #include <thread>
 
@@ -26,6 +27,7 @@
 #include "broker/runtime/loop/failure_log.h"
 #include "schedule/clock.h"
 #include "storage/open_files.h"
+#include "tests/support/adjusted_clock.h"
 #include "tests/support/memory_file_system.h"
 #include "tests/support/plain_client.h"
 
@@ -33,6 +35,10 @@ namespace partita::net {
 namespace {
 
 constexpr std::size_t kLineBytesMax = 100;
+constexpr std::int64_t kSlowBytesPerS = 50;
+/// The kernel takes all of these from the server, and passes on only a part to a client that reads nothing.
+constexpr std::size_t kLargeBytes = 60'000;
+constexpr int kReceiveBufferBytes = 4'096;
 
 runtime::Reply line(std::string_view text) {
     runtime::Reply reply;
@@ -41,7 +47,8 @@ runtime::Reply line(std::string_view text) {
     return reply;
 }
 
-/// Echoes lines. "wait" is answered when the test says so, and "bye" is the last line of a connection.
+/// Echoes lines. "wait" is answered when the test says so, and "bye" is the last line of a connection. "slow" is answered slowly;
+/// the answer to "reset" ends within the word, and that to "large" after kLargeBytes.
 class EchoFront final : public Front {
   public:
     static std::expected<FrameSize, std::string> measure(Bytes received) {
@@ -70,11 +77,23 @@ class EchoFront final : public Front {
             has_waiting.store(true);
             return {.outcome = Served::Outcome::parked, .slot = (*request)->slot};
         }
+        if (text == "slow") {
+            treat(speaker, (*request)->slot, {.pace = runtime::SendPace(kSlowBytesPerS)});
+        } else if (text == "reset") {
+            treat(speaker, (*request)->slot, {.reset_after_bytes = 3});
+        } else if (text == "large") {
+            treat(speaker, (*request)->slot, {.reset_after_bytes = kLargeBytes});
+            return {.outcome = Served::Outcome::replied, .slot = (*request)->slot, .reply = line(std::string(kLargeBytes, 'x'))};
+        }
         const auto outcome = text == "bye" ? Served::Outcome::ended : Served::Outcome::replied;
         return {.outcome = outcome, .slot = (*request)->slot, .reply = line(text), .reason = "it said bye"};
     }
     void replied(const runtime::ClientConnection&, const runtime::Reply&) override {}
     void closed(const runtime::ClientConnection&) override { closed_count.fetch_add(1); }
+
+    static void treat(const Speaker& speaker, std::uint64_t slot, runtime::ReplyTreatment treatment) {
+        speaker.conversation.treat(slot, std::make_unique<runtime::ReplyTreatment>(std::move(treatment)));
+    }
 
     runtime::ReplyTarget waiting;
     std::atomic<bool> has_waiting = false;
@@ -100,6 +119,7 @@ class EchoProtocol : public ::testing::Test {
         const timeval patience{.tv_sec = 60, .tv_usec = 0};
         client_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         ::setsockopt(client_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        ::setsockopt(client_, SOL_SOCKET, SO_RCVBUF, &kReceiveBufferBytes, sizeof kReceiveBufferBytes);
         sockaddr_in address{.sin_family = AF_INET, .sin_port = htons(bound->front().port), .sin_addr = {}, .sin_zero = {}};
         ::inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
         EXPECT_EQ(::connect(client_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
@@ -134,7 +154,9 @@ class EchoProtocol : public ::testing::Test {
         return ::poll(&descriptor, 1, milliseconds) == 0;
     }
 
-    const Schedule schedule_ = real_schedule();
+    test::AdjustedClock clock_;
+    ThreadExecutor executor_;
+    const Schedule schedule_{clock_, executor_};
     test::MemoryFileSystem files_;
     OpenFiles open_files_{files_, 16};
     config::CurrentConfig config_{defaults()};
@@ -173,6 +195,30 @@ TEST_F(EchoProtocol, TheFrontEndsAConnectionWithALastReply) {
     EXPECT_EQ(receive(100), "bye\n(end)");
     EXPECT_TRUE(test::eventually([&] { return front_->closed_count.load() == 1; })) << "it hears of the end";
     EXPECT_EQ(counters_.closed_for_bad_input.load(), 1U);
+}
+
+TEST_F(EchoProtocol, AReplyWithAPaceTakesItsTimeAndHoldsUpThoseBehindIt) {
+    const Instant began = schedule_.clock.now().monotonic;
+    send("slow\nquick\n");
+    EXPECT_EQ(receive(5), "slow\n");
+    EXPECT_GE(schedule_.clock.now().monotonic - began, 5 * 1000 / kSlowBytesPerS);
+    EXPECT_EQ(receive(6), "quick\n");
+}
+
+TEST_F(EchoProtocol, AConnectionIsResetAfterTheBytesOfItsLastReply) {
+    send("one\nreset\nmore\n");
+    EXPECT_EQ(receive(100), "one\nres(end)");
+    EXPECT_EQ(errno, ECONNRESET);
+}
+
+TEST_F(EchoProtocol, AClientThatDoesNotReadIsResetAfterAWhile) {
+    send("large\n");
+    ASSERT_FALSE(is_silent(60'000));
+    EXPECT_EQ(front_->closed_count.load(), 0);
+    clock_.shift_ms = Connection::kResetWaitMsMax;
+    EXPECT_TRUE(test::eventually([&] { return front_->closed_count.load() == 1; }));
+    EXPECT_TRUE(receive(kLargeBytes).ends_with("(end)"));
+    EXPECT_EQ(errno, ECONNRESET);
 }
 
 TEST_F(EchoProtocol, AFrameThatTheFrontRefusesClosesTheConnectionAtOnce) {

@@ -88,6 +88,8 @@ constexpr Member kMembers[] = {
     {"drop-response", "do", "drop_response", Kind::flag},
     {"disconnect", "do", "disconnect", Kind::flag},
     {"throttle-ms", "do", "throttle_ms", Kind::whole_number},
+    {"slow-bytes-per-s", "do", "slow_bytes_per_s", Kind::whole_number},
+    {"reset-after-bytes", "do", "reset_after_bytes", Kind::whole_number},
 };
 
 std::optional<double> parse_share(std::string_view text) {
@@ -163,8 +165,8 @@ int run_add(const CommandLine& line) {
         body = std::move(*text);
     } else if (!rule.contains("do")) {
         return refuse(
-            "fault add needs --file, or an option that says what happens: --delay-ms, --hold, --error, --drop-request, "
-            "--drop-response, --disconnect or --throttle-ms");
+            "fault add needs --file, or an option that says what happens, such as --error, --delay-ms or --drop-response; "
+            "see partita fault add --help");
     } else {
         body = rule.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
     }
@@ -221,6 +223,11 @@ constexpr tools::Option kAddOptions[] = {
     {.name = "throttle-ms",
      .argument = "time",
      .help = "tell the client to wait for this time, in milliseconds",
+     .check = kFrom0},
+    {.name = "slow-bytes-per-s", .argument = "count", .help = "send the answer at this rate", .check = kFrom1},
+    {.name = "reset-after-bytes",
+     .argument = "count",
+     .help = "send so many bytes of the answer, and reset the connection",
      .check = kFrom0},
     kAsJson,
     kHttp,

@@ -56,7 +56,19 @@ std::expected<void, std::string> check_action(const Action& action) {
     if (action.error == ErrorCode::none) {
         return wrong("NONE is no error");
     }
-    if (ends == 0 && action.delay_ms == 0 && !action.hold) {
+    if (action.slow_bytes_per_s < 0 || action.slow_bytes_per_s > Rule::kBytesPerSMax) {
+        return wrong("\"slow_bytes_per_s\" lies between 0 and " + std::to_string(Rule::kBytesPerSMax));
+    }
+    if (action.reset_after_bytes.value_or(0) < 0) {
+        return wrong("\"reset_after_bytes\" must not be negative");
+    }
+    const bool has_way = action.slow_bytes_per_s > 0 || action.reset_after_bytes;
+    if (has_way && (action.drop_request || action.drop_response || action.disconnect)) {
+        return wrong(
+            "\"slow_bytes_per_s\" and \"reset_after_bytes\" need an answer, so they do not go with \"drop_request\", "
+            "\"drop_response\" and \"disconnect\"");
+    }
+    if (ends == 0 && !has_way && action.delay_ms == 0 && !action.hold) {
         return wrong("\"do\" of a rule names no action");
     }
     return {};

@@ -50,7 +50,7 @@ struct When {
 };
 
 /// The fate of the request. First it waits (`delay_ms`, then `hold`), and takes no effect meanwhile; requests that the
-/// client sends after it over the same connection wait with it. Then one of the others happens, or it is served.
+/// client sends after it over the same connection wait with it. Then it is served, or meets one of those up to `throttle_ms`.
 struct Action {
     std::int64_t delay_ms = 0;
     /// It waits until a person releases the rule.
@@ -65,11 +65,18 @@ struct Action {
     bool disconnect = false;
     /// It is served, and the answer tells the client to wait so long, as a quota would.
     std::int32_t throttle_ms = 0;
+
+    // The way of the answer, if there is one.
+    /// It leaves at this rate, and other connections are as quick as ever; 0 for no limit.
+    std::int64_t slow_bytes_per_s = 0;
+    /// So many bytes of it leave, and then the connection is reset. The request takes effect.
+    std::optional<std::int32_t> reset_after_bytes;
 };
 
 struct Rule {
     static constexpr std::size_t kTextBytesMax = 1024;
     static constexpr std::int64_t kWaitMsMax = 3'600'000;
+    static constexpr std::int64_t kBytesPerSMax = 1'000'000'000;
 
     /// Letters, digits, '.', '_' and '-'. A table gives one if it is empty.
     std::string id;

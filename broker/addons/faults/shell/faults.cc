@@ -24,6 +24,23 @@ const void* decoded(runtime::ClientRequest& request) {
     return is_readable ? message : nullptr;
 }
 
+static_assert(Rule::kBytesPerSMax == runtime::SendPace::kBytesPerSMax);
+
+/// Null if the answer leaves as usual.
+std::unique_ptr<runtime::ReplyTreatment> treatment_of(const Action& action) {
+    if (action.slow_bytes_per_s == 0 && !action.reset_after_bytes) {
+        return nullptr;
+    }
+    auto treatment = std::make_unique<runtime::ReplyTreatment>();
+    if (action.slow_bytes_per_s > 0) {
+        treatment->pace.emplace(action.slow_bytes_per_s);
+    }
+    if (action.reset_after_bytes) {
+        treatment->reset_after_bytes = static_cast<std::size_t>(*action.reset_after_bytes);
+    }
+    return treatment;
+}
+
 /// The client waits for no answer.
 bool expects_nothing(const runtime::ClientRequest& request, const void* message) {
     return request.api_key() == ApiKey::produce && message != nullptr && static_cast<const ProduceRequest*>(message)->acks == 0;
@@ -201,12 +218,12 @@ Passage Faults::carry_out(const Action& action, const std::string& rule, runtime
                     .reason = "the rule " + rule + " of the test bench fails a request that has no answer"};
         }
         request.reply_with(error_response(request.api(), request.version(), message, *action.error, request.arena()));
-        return {.way = Passage::Way::answered};
+        return {.way = Passage::Way::answered, .treatment = treatment_of(action)};
     }
     if (action.throttle_ms > 0) {
         request.throttle(action.throttle_ms);
     }
-    return {};
+    return {.treatment = treatment_of(action)};
 }
 
 void Faults::closed(const runtime::ClientConnection& client) {

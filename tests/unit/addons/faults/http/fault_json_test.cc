@@ -51,7 +51,9 @@ Rule full_rule() {
                    .drop_request = true,
                    .drop_response = true,
                    .disconnect = true,
-                   .throttle_ms = 8};
+                   .throttle_ms = 8,
+                   .slow_bytes_per_s = 9,
+                   .reset_after_bytes = 0};
     return rule;
 }
 
@@ -62,7 +64,7 @@ TEST(FaultJson, EveryMemberSurvivesTheRoundTrip) {
               R"("principal":"User:alice","group":"billing","topic":"orders","partition":3,"listener":"PLAINTEXT"},)"
               R"("when":{"nth":2,"every":3,"times":4,"probability":0.25,"seed":18446744073709551615,"after_ms":5,"for_ms":6,)"
               R"("after_fault":"first"},"do":{"delay_ms":7,"hold":true,"error":"NOT_LEADER_OR_FOLLOWER","drop_request":true,)"
-              R"("drop_response":true,"disconnect":true,"throttle_ms":8}})");
+              R"("drop_response":true,"disconnect":true,"throttle_ms":8,"slow_bytes_per_s":9,"reset_after_bytes":0}})");
     const auto rules = parse_rules(object.dump());
     ASSERT_TRUE(rules.has_value()) << rules.error();
     ASSERT_EQ(rules->size(), 1U);
@@ -142,7 +144,8 @@ TEST(FaultJson, AnUnknownMemberIsRefusedWithThoseThatAreAllowed) {
               "\"when.Nth\" is unknown here; allowed: nth, every, times, probability, seed, after_ms, for_ms, after_fault");
     EXPECT_EQ(
         problem_in("do", R"("drop": null)"),
-        "\"do.drop\" is unknown here; allowed: delay_ms, hold, error, drop_request, drop_response, disconnect, throttle_ms");
+        "\"do.drop\" is unknown here; allowed: delay_ms, hold, error, drop_request, drop_response, disconnect, throttle_ms, "
+        "slow_bytes_per_s, reset_after_bytes");
     EXPECT_LT(problem_of(R"({")" + std::string(100'000, 'x') + R"(": 1})").size(), 200U);
 }
 
@@ -172,11 +175,17 @@ TEST(FaultJson, NumbersAreInTheRangeOfTheirMember) {
     constexpr const char* kInt64Max = "9223372036854775807";
     constexpr const char* kBeyondInt64 = "9223372036854775808";
     constexpr Tried kTried[] = {
-        {"match", "version", "0", "32767", "32768"},      {"match", "partition", "0", "2147483647", "2147483648"},
-        {"when", "nth", "1", kInt64Max, kBeyondInt64},    {"when", "every", "1", kInt64Max, kBeyondInt64},
-        {"when", "times", "0", kInt64Max, kBeyondInt64},  {"when", "after_ms", "0", "3600000", "3600001"},
-        {"when", "for_ms", "0", "3600000", "3600001"},    {"do", "delay_ms", "0", "3600000", "3600001"},
+        {"match", "version", "0", "32767", "32768"},
+        {"match", "partition", "0", "2147483647", "2147483648"},
+        {"when", "nth", "1", kInt64Max, kBeyondInt64},
+        {"when", "every", "1", kInt64Max, kBeyondInt64},
+        {"when", "times", "0", kInt64Max, kBeyondInt64},
+        {"when", "after_ms", "0", "3600000", "3600001"},
+        {"when", "for_ms", "0", "3600000", "3600001"},
+        {"do", "delay_ms", "0", "3600000", "3600001"},
         {"do", "throttle_ms", "0", "3600000", "3600001"},
+        {"do", "slow_bytes_per_s", "0", "1000000000", "1000000001"},
+        {"do", "reset_after_bytes", "0", "2147483647", "2147483648"},
     };
     for (const Tried& tried : kTried) {
         const auto problem_with = [&](const std::string& value) {

@@ -1,0 +1,58 @@
+#include "broker/runtime/loop/reply_treatment.h"
+
+#include <algorithm>
+
+namespace partita::runtime {
+namespace {
+
+void repeat(Reply& reply) {
+    const std::size_t own_bytes = reply.bytes.size();
+    reply.bytes.reserve(2 * own_bytes);
+    reply.bytes.append(reply.bytes.bytes());
+    const std::size_t pieces = reply.pieces.size();
+    for (std::size_t index = 0; index < pieces; ++index) {
+        ReplyPiece again = reply.pieces[index];
+        again.position += own_bytes;
+        reply.pieces.push_back(std::move(again));
+    }
+}
+
+}  // namespace
+
+void cut(Reply& reply, std::size_t bytes) {
+    std::size_t own_bytes = 0;
+    std::size_t left = bytes;
+    for (std::size_t index = 0; index < reply.pieces.size(); ++index) {
+        ReplyPiece& piece = reply.pieces[index];
+        const std::size_t before = piece.position - own_bytes;
+        if (left <= before) {
+            reply.pieces.resize(index);
+            break;
+        }
+        own_bytes = piece.position;
+        left -= before;
+        if (left <= piece.slice.size) {
+            piece.slice.size = static_cast<std::uint32_t>(left);
+            left = 0;
+            reply.pieces.resize(index + 1);
+            break;
+        }
+        left -= piece.slice.size;
+    }
+    reply.bytes.truncate(own_bytes + std::min(left, reply.bytes.size() - own_bytes));
+}
+
+void treat(const ReplyTreatment& treatment, Reply& reply) {
+    if (treatment.change) {
+        treatment.change(reply);
+    }
+    if (treatment.is_sent_twice) {
+        repeat(reply);
+    }
+    if (treatment.reset_after_bytes) {
+        cut(reply, *treatment.reset_after_bytes);
+        reply.close = true;
+    }
+}
+
+}  // namespace partita::runtime
