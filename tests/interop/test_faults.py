@@ -100,6 +100,48 @@ def test_a_producer_of_each_library_survives_a_reset_in_the_middle_of_the_answer
     assert found in (["first", "second"], ["first", "first", "second"])
 
 
+@pytest.mark.parametrize("agent", ["java", "librdkafka"], indirect=True)
+def test_a_producer_survives_a_second_answer_to_produce(broker, unique, agent):
+    topic = unique("topic")
+    agent.create_topic(topic, 1)
+    rule = add(broker, {"api": "Produce"}, {"duplicate_response": True}, times=2)
+    for number in range(5):
+        produce(agent, topic, str(number))
+    assert acted(broker, rule) == 2
+    assert values(broker, topic) == list("01234")
+
+
+def read_second_answers(broker, unique, agent):
+    """Starts a reader that gets some answers twice, and returns the topic."""
+    topic = unique("topic")
+    agent.create_topic(topic, 1)
+    produce(agent, topic, "first")
+    add(broker, {"api": "Fetch", "client_id": "reader"}, {"duplicate_response": True}, times=3)
+    agent.events.may_fail("reader")
+    agent.call("member_start", name="reader", group=unique("group"), topic=topic, reset="earliest", client_id="reader")
+    return topic
+
+
+@pytest.mark.parametrize("agent", ["librdkafka"], indirect=True)
+def test_a_reader_with_librdkafka_ignores_a_second_answer(broker, unique, agent):
+    topic = read_second_answers(broker, unique, agent)
+    agent.events.wait(lambda _: agent.events.records(), 60, "the record")
+    produce(agent, topic, "second")
+    agent.events.wait(lambda _: len(agent.events.records()) >= 2, 60, "the next record")
+    agent.call("member_stop", name="reader")
+    assert [record["value"] for record in agent.events.records()] == ["first", "second"]
+
+
+@pytest.mark.parametrize("agent", ["java"], indirect=True)
+def test_a_second_answer_fails_a_reader_in_java(broker, unique, agent):
+    read_second_answers(broker, unique, agent)
+
+    def failure(events):
+        return next((event for event in events if event["event"] == "failed"), None)
+    failed = agent.events.wait(failure, 60, "the failure")
+    assert "Correlation id for response" in failed["message"] or "no in-flight requests" in failed["message"]
+
+
 def test_a_slow_answer_slows_no_other_connection(broker, unique):
     topic = unique("topic")
     insight.create(broker, topic, 1)

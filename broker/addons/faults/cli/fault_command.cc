@@ -90,6 +90,7 @@ constexpr Member kMembers[] = {
     {"throttle-ms", "do", "throttle_ms", Kind::whole_number},
     {"slow-bytes-per-s", "do", "slow_bytes_per_s", Kind::whole_number},
     {"reset-after-bytes", "do", "reset_after_bytes", Kind::whole_number},
+    {"duplicate-response", "do", "duplicate_response", Kind::flag},
 };
 
 std::optional<double> parse_share(std::string_view text) {
@@ -229,6 +230,7 @@ constexpr tools::Option kAddOptions[] = {
      .argument = "count",
      .help = "send so many bytes of the answer, and reset the connection",
      .check = kFrom0},
+    {.name = "duplicate-response", .argument = "", .help = "send the answer twice"},
     kAsJson,
     kHttp,
     kHttpTokenFile,

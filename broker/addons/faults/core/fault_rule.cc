@@ -62,11 +62,11 @@ std::expected<void, std::string> check_action(const Action& action) {
     if (action.reset_after_bytes.value_or(0) < 0) {
         return wrong("\"reset_after_bytes\" must not be negative");
     }
-    const bool has_way = action.slow_bytes_per_s > 0 || action.reset_after_bytes;
+    const bool has_way = action.slow_bytes_per_s > 0 || action.reset_after_bytes || action.duplicate_response;
     if (has_way && (action.drop_request || action.drop_response || action.disconnect)) {
         return wrong(
-            "\"slow_bytes_per_s\" and \"reset_after_bytes\" need an answer, so they do not go with \"drop_request\", "
-            "\"drop_response\" and \"disconnect\"");
+            "\"slow_bytes_per_s\", \"reset_after_bytes\" and \"duplicate_response\" need an answer, so they do not go with "
+            "\"drop_request\", \"drop_response\" and \"disconnect\"");
     }
     if (ends == 0 && !has_way && action.delay_ms == 0 && !action.hold) {
         return wrong("\"do\" of a rule names no action");

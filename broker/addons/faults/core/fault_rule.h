@@ -71,6 +71,8 @@ struct Action {
     std::int64_t slow_bytes_per_s = 0;
     /// So many bytes of it leave, and then the connection is reset. The request takes effect.
     std::optional<std::int32_t> reset_after_bytes;
+    /// The client receives it twice, one right behind the other.
+    bool duplicate_response = false;
 };
 
 struct Rule {

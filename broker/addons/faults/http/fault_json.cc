@@ -193,6 +193,7 @@ Action read_action(ObjectReader reader) {
     action.throttle_ms = reader.number<std::int32_t>("throttle_ms", 0, Rule::kWaitMsMax).value_or(0);
     action.slow_bytes_per_s = reader.number<std::int64_t>("slow_bytes_per_s", 0, Rule::kBytesPerSMax).value_or(0);
     action.reset_after_bytes = reader.number<std::int32_t>("reset_after_bytes", 0);
+    action.duplicate_response = reader.flag("duplicate_response");
     reader.finish();
     return action;
 }
@@ -271,6 +272,7 @@ ordered_json action_json(const Action& action) {
     add(object, "throttle_ms", action.throttle_ms, defaults.throttle_ms);
     add(object, "slow_bytes_per_s", action.slow_bytes_per_s, defaults.slow_bytes_per_s);
     add(object, "reset_after_bytes", action.reset_after_bytes);
+    add(object, "duplicate_response", action.duplicate_response, false);
     return object;
 }
 

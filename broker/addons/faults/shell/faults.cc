@@ -28,10 +28,11 @@ static_assert(Rule::kBytesPerSMax == runtime::SendPace::kBytesPerSMax);
 
 /// Null if the answer leaves as usual.
 std::unique_ptr<runtime::ReplyTreatment> treatment_of(const Action& action) {
-    if (action.slow_bytes_per_s == 0 && !action.reset_after_bytes) {
+    if (action.slow_bytes_per_s == 0 && !action.reset_after_bytes && !action.duplicate_response) {
         return nullptr;
     }
     auto treatment = std::make_unique<runtime::ReplyTreatment>();
+    treatment->is_sent_twice = action.duplicate_response;
     if (action.slow_bytes_per_s > 0) {
         treatment->pace.emplace(action.slow_bytes_per_s);
     }

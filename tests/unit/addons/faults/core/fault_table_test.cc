@@ -202,8 +202,8 @@ TEST_F(FaultTableTest, BadRulesAreRefusedWithASentence) {
               "\"slow_bytes_per_s\" lies between 0 and 1000000000");
     EXPECT_EQ(changed([](Rule& rule) { rule.action.reset_after_bytes = -1; }), "\"reset_after_bytes\" must not be negative");
     EXPECT_EQ(changed([](Rule& rule) { rule.action = {.drop_response = true, .reset_after_bytes = 0}; }),
-              "\"slow_bytes_per_s\" and \"reset_after_bytes\" need an answer, so they do not go with \"drop_request\", "
-              "\"drop_response\" and \"disconnect\"");
+              "\"slow_bytes_per_s\", \"reset_after_bytes\" and \"duplicate_response\" need an answer, so they do not go with "
+              "\"drop_request\", \"drop_response\" and \"disconnect\"");
     EXPECT_EQ(changed([](Rule& rule) { rule.when.nth = 0; }), "\"nth\" and \"every\" count from 1");
     EXPECT_EQ(changed([](Rule& rule) { rule.when.for_ms = -1; }), "\"times\", \"after_ms\" and \"for_ms\" must not be negative");
     EXPECT_EQ(changed([](Rule& rule) { rule.when.probability = 1.5; }), "\"probability\" must lie between 0 and 1");

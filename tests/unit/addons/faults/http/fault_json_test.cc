@@ -53,18 +53,20 @@ Rule full_rule() {
                    .disconnect = true,
                    .throttle_ms = 8,
                    .slow_bytes_per_s = 9,
-                   .reset_after_bytes = 0};
+                   .reset_after_bytes = 0,
+                   .duplicate_response = true};
     return rule;
 }
 
 TEST(FaultJson, EveryMemberSurvivesTheRoundTrip) {
     const nlohmann::ordered_json object = rule_json(full_rule());
-    EXPECT_EQ(object.dump(),
-              R"({"id":"lost-answer","match":{"api":"Produce","version":9,"client_id":"app","software":"librdkafka",)"
-              R"("principal":"User:alice","group":"billing","topic":"orders","partition":3,"listener":"PLAINTEXT"},)"
-              R"("when":{"nth":2,"every":3,"times":4,"probability":0.25,"seed":18446744073709551615,"after_ms":5,"for_ms":6,)"
-              R"("after_fault":"first"},"do":{"delay_ms":7,"hold":true,"error":"NOT_LEADER_OR_FOLLOWER","drop_request":true,)"
-              R"("drop_response":true,"disconnect":true,"throttle_ms":8,"slow_bytes_per_s":9,"reset_after_bytes":0}})");
+    EXPECT_EQ(
+        object.dump(),
+        R"({"id":"lost-answer","match":{"api":"Produce","version":9,"client_id":"app","software":"librdkafka",)"
+        R"("principal":"User:alice","group":"billing","topic":"orders","partition":3,"listener":"PLAINTEXT"},)"
+        R"("when":{"nth":2,"every":3,"times":4,"probability":0.25,"seed":18446744073709551615,"after_ms":5,"for_ms":6,)"
+        R"("after_fault":"first"},"do":{"delay_ms":7,"hold":true,"error":"NOT_LEADER_OR_FOLLOWER","drop_request":true,)"
+        R"("drop_response":true,"disconnect":true,"throttle_ms":8,"slow_bytes_per_s":9,"reset_after_bytes":0,"duplicate_response":true}})");
     const auto rules = parse_rules(object.dump());
     ASSERT_TRUE(rules.has_value()) << rules.error();
     ASSERT_EQ(rules->size(), 1U);
@@ -145,7 +147,7 @@ TEST(FaultJson, AnUnknownMemberIsRefusedWithThoseThatAreAllowed) {
     EXPECT_EQ(
         problem_in("do", R"("drop": null)"),
         "\"do.drop\" is unknown here; allowed: delay_ms, hold, error, drop_request, drop_response, disconnect, throttle_ms, "
-        "slow_bytes_per_s, reset_after_bytes");
+        "slow_bytes_per_s, reset_after_bytes, duplicate_response");
     EXPECT_LT(problem_of(R"({")" + std::string(100'000, 'x') + R"(": 1})").size(), 200U);
 }
 
@@ -213,7 +215,7 @@ TEST(FaultJson, AProbabilityIsFrom0To1) {
 }
 
 TEST(FaultJson, FlagsAreTrueOrFalse) {
-    for (const std::string name : {"hold", "drop_request", "drop_response", "disconnect"}) {
+    for (const std::string name : {"hold", "drop_request", "drop_response", "disconnect", "duplicate_response"}) {
         EXPECT_EQ(problem_in("do", "\"" + name + "\": false"), "");
         for (const std::string value : {"1", "\"true\"", "{}"}) {
             EXPECT_EQ(problem_in("do", "\"" + name + "\": " + value), "\"do." + name + "\" must be true or false");
