@@ -100,6 +100,82 @@ def test_a_producer_of_each_library_survives_a_reset_in_the_middle_of_the_answer
     assert found in (["first", "second"], ["first", "first", "second"])
 
 
+def batches_of(broker, topic, count):
+    """Writes so many batches of one record each."""
+    insight.create(broker, topic, 1)
+    writer = producer_of(broker)
+    for number in range(count):
+        writer.produce(topic, f"value {number} " + "x" * 1000)
+        assert writer.flush(30) == 0
+
+
+def numbers_of(agent):
+    return [int(record["value"].split()[1]) for record in agent.events.records()]
+
+
+def test_a_reader_of_each_library_reads_on_behind_a_batch_that_was_cut(broker, unique, agent):
+    topic = unique("topic")
+    batches_of(broker, topic, 6)
+    rule = add(broker, {"topic": topic}, {"truncate_records": True}, times=2)
+    agent.call("member_start", name="reader", group=unique("group"), topic=topic, reset="earliest", client_id="reader")
+    agent.events.wait(lambda _: len(agent.events.records()) >= 6, 60, "all records")
+    agent.call("member_stop", name="reader")
+    assert numbers_of(agent) == list(range(6))
+    assert acted(broker, rule) >= 1
+
+
+def failure(agent):
+    return agent.events.wait(lambda events: next((event for event in events if event["event"] == "failed"), None), 60, "the failure")
+
+
+@pytest.mark.parametrize("agent", ["java"], indirect=True)
+def test_a_rule_meets_records_in_a_session_that_is_older_and_no_answer_without(broker, unique, agent):
+    topic = unique("topic")
+    batches_of(broker, topic, 1)
+    agent.events.may_fail("reader")
+    agent.call("member_start", name="reader", group=unique("group"), topic=topic, reset="earliest", client_id="reader")
+    agent.events.wait(lambda _: agent.events.records(), 60, "the record")
+    # Its requests name the topic no more.
+    rule = add(broker, {"topic": topic}, {"corrupt_records": True}, times=1)
+    harness.wait_until(lambda: faults(broker, f"/{rule}")["matched"] >= 2, 30, "an answer without records")
+    producer = producer_of(broker)
+    producer.produce(topic, "value 1")
+    assert producer.flush(30) == 0
+    failure(agent)
+    assert acted(broker, rule) == 1
+
+
+def read_damaged(broker, unique, agent, **more):
+    """Starts a reader whose first records come damaged once."""
+    topic = unique("topic")
+    batches_of(broker, topic, 3)
+    rule = add(broker, {"topic": topic, "partition": 0}, {"corrupt_records": True}, times=1)
+    agent.events.may_fail("reader")
+    agent.call("member_start", name="reader", group=unique("group"), topic=topic, reset="earliest", client_id="reader", **more)
+    return rule
+
+
+@pytest.mark.parametrize("agent", ["java"], indirect=True)
+def test_a_damaged_batch_fails_a_reader_in_java(broker, unique, agent):
+    rule = read_damaged(broker, unique, agent)
+    failed = failure(agent)
+    assert "Received exception when fetching the next record" in failed["message"]
+    assert acted(broker, rule) == 1 and not agent.events.records()
+
+
+@pytest.mark.parametrize("agent", ["librdkafka"], indirect=True)
+def test_a_damaged_batch_is_an_error_with_librdkafka_only_if_it_checks(broker, unique, agent):
+    rule = read_damaged(broker, unique, agent, settings={"check.crcs": "true"})
+    assert "failed CRC32C check" in failure(agent)["message"]
+    assert acted(broker, rule) == 1
+    agent.events.forget()
+    rule = read_damaged(broker, unique, agent)
+    agent.events.wait(lambda _: len(agent.events.records()) >= 3, 60, "all records")
+    values = [record["value"] for record in agent.events.records()]
+    assert acted(broker, rule) == 1
+    assert [value == f"value {number} " + "x" * 1000 for number, value in enumerate(values)] == [False, True, True]
+
+
 @pytest.mark.parametrize("agent", ["java", "librdkafka"], indirect=True)
 def test_a_producer_survives_a_second_answer_to_produce(broker, unique, agent):
     topic = unique("topic")
@@ -135,10 +211,7 @@ def test_a_reader_with_librdkafka_ignores_a_second_answer(broker, unique, agent)
 @pytest.mark.parametrize("agent", ["java"], indirect=True)
 def test_a_second_answer_fails_a_reader_in_java(broker, unique, agent):
     read_second_answers(broker, unique, agent)
-
-    def failure(events):
-        return next((event for event in events if event["event"] == "failed"), None)
-    failed = agent.events.wait(failure, 60, "the failure")
+    failed = failure(agent)
     assert "Correlation id for response" in failed["message"] or "no in-flight requests" in failed["message"]
 
 

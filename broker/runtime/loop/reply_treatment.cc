@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "storage/file_system.h"
+
 namespace partita::runtime {
 namespace {
 
@@ -18,6 +20,34 @@ void repeat(Reply& reply) {
 }
 
 }  // namespace
+
+bool gather(Reply& reply, std::size_t bytes_max) {
+    std::size_t total = reply.bytes.size();
+    for (const ReplyPiece& piece : reply.pieces) {
+        total += piece.slice.size;
+    }
+    if (total > bytes_max) {
+        return false;
+    }
+    ByteBuffer whole;
+    whole.reserve(total);
+    std::size_t taken = 0;
+    for (const ReplyPiece& piece : reply.pieces) {
+        whole.append(reply.bytes.bytes(taken, piece.position - taken));
+        taken = piece.position;
+        const std::size_t size = piece.slice.size;
+        if (size > 0) {
+            const auto read = piece.slice.file->read_at(piece.slice.position, {whole.extend(size), size});
+            if (!read || *read != size) {
+                return false;
+            }
+        }
+    }
+    whole.append(reply.bytes.bytes().subspan(taken));
+    reply.bytes = std::move(whole);
+    reply.pieces.clear();
+    return true;
+}
 
 void cut(Reply& reply, std::size_t bytes) {
     std::size_t own_bytes = 0;

@@ -25,6 +25,10 @@ struct ReplyTreatment {
 /// Applies the parts that change the reply itself.
 void treat(const ReplyTreatment& treatment, Reply& reply);
 
+/// Brings the parts of the reply that lie in files into its own bytes, as a copy. Returns false and leaves the reply as it is if
+/// it has more than `bytes_max` bytes, or if a file cannot be read.
+[[nodiscard]] bool gather(Reply& reply, std::size_t bytes_max);
+
 /// Keeps the first `bytes` bytes of the reply, with those from files.
 void cut(Reply& reply, std::size_t bytes);
 

@@ -44,9 +44,12 @@ std::expected<void, std::string> check_when(const When& when) {
 
 std::expected<void, std::string> check_action(const Action& action) {
     const int ends = (action.error ? 1 : 0) + (action.drop_request ? 1 : 0) + (action.drop_response ? 1 : 0) +
-                     (action.disconnect ? 1 : 0) + (action.throttle_ms > 0 ? 1 : 0);
+                     (action.disconnect ? 1 : 0) + (action.throttle_ms > 0 ? 1 : 0) + (action.corrupt_records ? 1 : 0) +
+                     (action.truncate_records ? 1 : 0);
     if (ends > 1) {
-        return wrong("a rule does one of \"error\", \"drop_request\", \"drop_response\", \"disconnect\" and \"throttle_ms\"");
+        return wrong(
+            "a rule does one of \"error\", \"drop_request\", \"drop_response\", \"disconnect\", \"throttle_ms\", "
+            "\"corrupt_records\" and \"truncate_records\"");
     }
     for (const std::int64_t wait_ms : {action.delay_ms, std::int64_t{action.throttle_ms}}) {
         if (wait_ms < 0 || wait_ms > Rule::kWaitMsMax) {
@@ -76,12 +79,19 @@ std::expected<void, std::string> check_action(const Action& action) {
 
 }  // namespace
 
+bool changes_answer(const Action& action) { return action.corrupt_records || action.truncate_records; }
+
+bool concerns(const Action& action, ApiKey api) { return !changes_answer(action) || api == ApiKey::fetch; }
+
 std::expected<void, std::string> check(const Rule& rule) {
     if (auto checked = check_texts(rule); !checked) {
         return checked;
     }
     if (rule.match.version && !rule.match.api) {
         return wrong("\"version\" of a rule needs its \"api\"");
+    }
+    if (rule.match.api && !concerns(rule.action, *rule.match.api)) {
+        return wrong("\"corrupt_records\" and \"truncate_records\" concern only the api Fetch");
     }
     if (auto checked = check_when(rule.when); !checked) {
         return checked;

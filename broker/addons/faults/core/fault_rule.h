@@ -50,7 +50,8 @@ struct When {
 };
 
 /// The fate of the request. First it waits (`delay_ms`, then `hold`), and takes no effect meanwhile; requests that the
-/// client sends after it over the same connection wait with it. Then it is served, or meets one of those up to `throttle_ms`.
+/// client sends after it over the same connection wait with it. Then it is served, or meets one of those up to
+/// `truncate_records`.
 struct Action {
     std::int64_t delay_ms = 0;
     /// It waits until a person releases the rule.
@@ -65,6 +66,11 @@ struct Action {
     bool disconnect = false;
     /// It is served, and the answer tells the client to wait so long, as a quota would.
     std::int32_t throttle_ms = 0;
+    /// The answer to a Fetch has a wrong byte in the first batch of each partition that the rule is about.
+    bool corrupt_records = false;
+    /// The answer to a Fetch ends in the middle of the last batch of each partition that the rule is about. The first batch
+    /// stays.
+    bool truncate_records = false;
 
     // The way of the answer, if there is one.
     /// It leaves at this rate, and other connections are as quick as ever; 0 for no limit.
@@ -86,6 +92,11 @@ struct Rule {
     When when;
     Action action;
 };
+
+/// True if the action changes the content of answers. It then acts only on answers that have such content.
+[[nodiscard]] bool changes_answer(const Action& action);
+/// False: a request of this kind has no answer that the action could change.
+[[nodiscard]] bool concerns(const Action& action, ApiKey api);
 
 /// The error is a sentence that says what is wrong with the rule.
 [[nodiscard]] std::expected<void, std::string> check(const Rule& rule);

@@ -19,12 +19,15 @@ bool names_partition(const Match& match, const RequestFacts& request) {
     });
 }
 
-bool is_about(const Match& match, const RequestFacts& request) {
-    return (!match.api || *match.api == request.api) && (!match.version || *match.version == request.version) &&
-           agrees(match.client_id, request.client_id) && agrees(match.software, request.software) &&
-           agrees(match.principal, request.principal) && agrees(match.listener, request.listener) &&
+bool is_about(const Rule& rule, const RequestFacts& request) {
+    const Match& match = rule.match;
+    const bool is_hidden = request.names_incompletely && changes_answer(rule.action);
+    return concerns(rule.action, request.api) && (!match.api || *match.api == request.api) &&
+           (!match.version || *match.version == request.version) && agrees(match.client_id, request.client_id) &&
+           agrees(match.software, request.software) && agrees(match.principal, request.principal) &&
+           agrees(match.listener, request.listener) &&
            (match.group.empty() || std::ranges::find(request.groups, match.group) != request.groups.end()) &&
-           names_partition(match, request);
+           (is_hidden || names_partition(match, request));
 }
 
 /// The next number of the sequence, between 0 and 1: splitmix64.
@@ -100,10 +103,26 @@ bool FaultTable::is_due(const Entry& entry, Instant now) const {
     return passed_ms >= when.after_ms && (when.for_ms == 0 || passed_ms < when.after_ms + when.for_ms);
 }
 
+void FaultTable::take_back(std::string_view id, std::string_view client_address, std::int32_t correlation_id) {
+    const auto entry = std::ranges::find_if(entries_, [&](const Entry& each) { return each.rule.id == id; });
+    if (entry == entries_.end() || entry->acted == 0) {
+        return;
+    }
+    if (--entry->acted == 0) {
+        entry->first_acted_at.reset();
+    }
+    const auto note = std::find_if(entry->notes.rbegin(), entry->notes.rend(), [&](const MatchNote& each) {
+        return each.correlation_id == correlation_id && each.client_address == client_address;
+    });
+    if (note != entry->notes.rend()) {
+        note->has_acted = false;
+    }
+}
+
 const Rule* FaultTable::decide(const RequestFacts& request, Now now) {
     for (Entry& entry : entries_) {
         const When& when = entry.rule.when;
-        if (!is_about(entry.rule.match, request) || !is_due(entry, now.monotonic)) {
+        if (!is_about(entry.rule, request) || !is_due(entry, now.monotonic)) {
             continue;
         }
         ++entry.matched;

@@ -34,6 +34,8 @@ struct RequestFacts {
     std::int32_t correlation_id = 0;
     std::span<const std::string_view> groups;
     std::span<const NamedPartition> partitions;
+    /// The answer may be about more topics and partitions than the request names.
+    bool names_incompletely = false;
 };
 
 /// A request that agreed with a rule.
@@ -71,6 +73,10 @@ class FaultTable {
 
     /// The rule that acts on the request; null if none does.
     [[nodiscard]] const Rule* decide(const RequestFacts& request, Now now);
+
+    /// Counts the last deed of the rule on this request as undone: its answer had nothing to change. No effect if the rule is
+    /// unknown.
+    void take_back(std::string_view id, std::string_view client_address, std::int32_t correlation_id);
 
     struct Entry {
         Rule rule;

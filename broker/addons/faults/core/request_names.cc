@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "protocol/codec_member.h"
+#include "protocol/messages/01_fetch.h"
 
 namespace partita::faults {
 namespace {
@@ -102,6 +103,10 @@ RequestNames names_in(const Schema& schema, std::int16_t version, const void* re
     Collector collector(version);
     collector.look(schema, request, "", {});
     return collector.take();
+}
+
+bool names_incompletely(ApiKey api, const void* request) {
+    return api == ApiKey::fetch && static_cast<const FetchRequest*>(request)->session_epoch > 0;
 }
 
 }  // namespace partita::faults

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "protocol/api_keys.h"
 #include "protocol/schema.h"
 #include "protocol/types.h"
 
@@ -28,5 +29,9 @@ struct RequestNames {
 
 /// Finds them by the names of the members. `request` has the type that `schema` describes.
 [[nodiscard]] RequestNames names_in(const Schema& schema, std::int16_t version, const void* request);
+
+/// True if the answer to this request may be about more topics and partitions than the request names: an incremental Fetch names
+/// only what has changed in its session.
+[[nodiscard]] bool names_incompletely(ApiKey api, const void* request);
 
 }  // namespace partita::faults

@@ -191,6 +191,8 @@ Action read_action(ObjectReader reader) {
     action.drop_response = reader.flag("drop_response");
     action.disconnect = reader.flag("disconnect");
     action.throttle_ms = reader.number<std::int32_t>("throttle_ms", 0, Rule::kWaitMsMax).value_or(0);
+    action.corrupt_records = reader.flag("corrupt_records");
+    action.truncate_records = reader.flag("truncate_records");
     action.slow_bytes_per_s = reader.number<std::int64_t>("slow_bytes_per_s", 0, Rule::kBytesPerSMax).value_or(0);
     action.reset_after_bytes = reader.number<std::int32_t>("reset_after_bytes", 0);
     action.duplicate_response = reader.flag("duplicate_response");
@@ -270,6 +272,8 @@ ordered_json action_json(const Action& action) {
     add(object, "drop_response", action.drop_response, false);
     add(object, "disconnect", action.disconnect, false);
     add(object, "throttle_ms", action.throttle_ms, defaults.throttle_ms);
+    add(object, "corrupt_records", action.corrupt_records, false);
+    add(object, "truncate_records", action.truncate_records, false);
     add(object, "slow_bytes_per_s", action.slow_bytes_per_s, defaults.slow_bytes_per_s);
     add(object, "reset_after_bytes", action.reset_after_bytes);
     add(object, "duplicate_response", action.duplicate_response, false);

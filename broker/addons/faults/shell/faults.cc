@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "broker/addons/faults/core/answer_change.h"
 #include "broker/addons/faults/core/error_response.h"
 #include "broker/addons/faults/core/request_names.h"
+#include "broker/config/log_setup.h"
 #include "broker/handlers/request_context.h"
 #include "broker/logs/topic_table.h"
 #include "protocol/codec.h"
@@ -26,20 +28,8 @@ const void* decoded(runtime::ClientRequest& request) {
 
 static_assert(Rule::kBytesPerSMax == runtime::SendPace::kBytesPerSMax);
 
-/// Null if the answer leaves as usual.
-std::unique_ptr<runtime::ReplyTreatment> treatment_of(const Action& action) {
-    if (action.slow_bytes_per_s == 0 && !action.reset_after_bytes && !action.duplicate_response) {
-        return nullptr;
-    }
-    auto treatment = std::make_unique<runtime::ReplyTreatment>();
-    treatment->is_sent_twice = action.duplicate_response;
-    if (action.slow_bytes_per_s > 0) {
-        treatment->pace.emplace(action.slow_bytes_per_s);
-    }
-    if (action.reset_after_bytes) {
-        treatment->reset_after_bytes = static_cast<std::size_t>(*action.reset_after_bytes);
-    }
-    return treatment;
+std::string address_of(const runtime::ClientRequest& request) {
+    return std::string(request.client.address()) + ":" + std::to_string(request.client.port);
 }
 
 /// The client waits for no answer.
@@ -77,8 +67,8 @@ void Faults::clear() {
 
 void Faults::let_go(std::string_view rule) {
     for (auto& [connection, waiting] : waiting_) {
-        if (waiting.rule == rule) {
-            waiting.action = {};
+        if (waiting.rule.id == rule) {
+            waiting.rule.action = {};
             waiting.until = Instant{};
             waiting.is_held = false;
             runtime::Reactor::end_rest(turns_.reactors(), waiting.target);
@@ -93,7 +83,7 @@ std::optional<std::size_t> Faults::release(std::string_view id) {
     }
     std::size_t released = 0;
     for (auto& [connection, waiting] : waiting_) {
-        if (waiting.rule == id && waiting.is_held) {
+        if (waiting.rule.id == id && waiting.is_held) {
             waiting.is_held = false;
             waiting.until = Instant{};
             runtime::Reactor::end_rest(turns_.reactors(), waiting.target);
@@ -104,7 +94,7 @@ std::optional<std::size_t> Faults::release(std::string_view id) {
 }
 
 Faults::Status Faults::status_of(const FaultTable::Entry& entry, std::deque<MatchNote> notes) const {
-    const auto waits = [&](const auto& waiting) { return waiting.second.rule == entry.rule.id; };
+    const auto waits = [&](const auto& waiting) { return waiting.second.rule.id == entry.rule.id; };
     return {.rule = entry.rule,
             .added = entry.added,
             .matched = entry.matched,
@@ -131,10 +121,12 @@ std::optional<Faults::Status> Faults::find(std::string_view id) const {
 const Rule* Faults::decide(runtime::ClientRequest& request, Now now) {
     RequestNames names;
     std::vector<NamedPartition> partitions;
+    bool is_incomplete = false;
     const auto topics = topics_.table();
     if (table_.needs_names(request.api_key(), request.version())) {
         if (const void* message = decoded(request)) {
             names = names_in(*request.api().request, request.version(), message);
+            is_incomplete = names_incompletely(request.api_key(), message);
         }
         for (const RequestNames::Partition& named : names.partitions) {
             const logs::TopicState* topic = named.topic.empty() ? topics->find(named.topic_id) : nullptr;
@@ -143,7 +135,7 @@ const Rule* Faults::decide(runtime::ClientRequest& request, Now now) {
     }
     const std::string principal = request.client.principal_text();
     const std::string software = request.client.software_name();
-    const std::string address = std::string(request.client.address()) + ":" + std::to_string(request.client.port);
+    const std::string address = address_of(request);
     return table_.decide({.api = request.api_key(),
                           .version = request.version(),
                           .client_id = request.client_id,
@@ -153,7 +145,8 @@ const Rule* Faults::decide(runtime::ClientRequest& request, Now now) {
                           .client_address = address,
                           .correlation_id = request.pending().correlation_id,
                           .groups = names.groups,
-                          .partitions = partitions},
+                          .partitions = partitions,
+                          .names_incompletely = is_incomplete},
                          now);
 }
 
@@ -161,8 +154,7 @@ Passage Faults::pass(runtime::ClientRequest& request) {
     if (!has_rules_.load(std::memory_order_relaxed)) {
         return {};
     }
-    Action action;
-    std::string rule;
+    Rule rule;
     {
         const MutexLock lock(mutex_);
         // Waits keep the machine's time, whatever people do to the clock.
@@ -174,8 +166,7 @@ Passage Faults::pass(runtime::ClientRequest& request) {
                 return {};
             }
             waiting = waiting_
-                          .emplace(request.client.id, Waiting{.rule = decided->id,
-                                                              .action = decided->action,
+                          .emplace(request.client.id, Waiting{.rule = *decided,
                                                               .until = machine_now + decided->action.delay_ms,
                                                               .target = request.pending().target})
                           .first;
@@ -183,22 +174,22 @@ Passage Faults::pass(runtime::ClientRequest& request) {
         Waiting& mine = waiting->second;
         // The connection may have moved to another reactor since.
         mine.target = request.pending().target;
-        if (mine.until <= machine_now && std::exchange(mine.action.hold, false)) {
+        if (mine.until <= machine_now && std::exchange(mine.rule.action.hold, false)) {
             mine.is_held = true;
             mine.until = kNever;
         }
         if (mine.until > machine_now) {
             return {.way = Passage::Way::wait, .until = mine.until};
         }
-        action = mine.action;
         rule = std::move(mine.rule);
         waiting_.erase(waiting);
         note_rules();
     }
-    return carry_out(action, rule, request);
+    return carry_out(rule, request);
 }
 
-Passage Faults::carry_out(const Action& action, const std::string& rule, runtime::ClientRequest& request) {
+Passage Faults::carry_out(const Rule& rule, runtime::ClientRequest& request) {
+    const Action& action = rule.action;
     if (action.drop_request) {
         return {.way = Passage::Way::drop_request};
     }
@@ -206,7 +197,7 @@ Passage Faults::carry_out(const Action& action, const std::string& rule, runtime
         return {.way = Passage::Way::drop_response};
     }
     if (action.disconnect) {
-        return {.way = Passage::Way::disconnect, .reason = "the rule " + rule + " of the test bench ends it"};
+        return {.way = Passage::Way::disconnect, .reason = "the rule " + rule.id + " of the test bench ends it"};
     }
     if (action.error) {
         const void* message = decoded(request);
@@ -216,15 +207,54 @@ Passage Faults::carry_out(const Action& action, const std::string& rule, runtime
         if (expects_nothing(request, message)) {
             // As in Kafka, where the end of the connection is the only sign.
             return {.way = Passage::Way::disconnect,
-                    .reason = "the rule " + rule + " of the test bench fails a request that has no answer"};
+                    .reason = "the rule " + rule.id + " of the test bench fails a request that has no answer"};
         }
         request.reply_with(error_response(request.api(), request.version(), message, *action.error, request.arena()));
-        return {.way = Passage::Way::answered, .treatment = treatment_of(action)};
+        return {.way = Passage::Way::answered, .treatment = treatment_of(rule, request)};
     }
     if (action.throttle_ms > 0) {
         request.throttle(action.throttle_ms);
     }
-    return {.treatment = treatment_of(action)};
+    return {.treatment = treatment_of(rule, request)};
+}
+
+std::unique_ptr<runtime::ReplyTreatment> Faults::treatment_of(const Rule& rule, const runtime::ClientRequest& request) {
+    const Action& action = rule.action;
+    const bool is_changed = changes_answer(action);
+    if (action.slow_bytes_per_s == 0 && !action.reset_after_bytes && !action.duplicate_response && !is_changed) {
+        return nullptr;
+    }
+    auto treatment = std::make_unique<runtime::ReplyTreatment>();
+    if (is_changed) {
+        treatment->change = change_of(rule, request);
+    }
+    treatment->is_sent_twice = action.duplicate_response;
+    if (action.slow_bytes_per_s > 0) {
+        treatment->pace.emplace(action.slow_bytes_per_s);
+    }
+    if (action.reset_after_bytes) {
+        treatment->reset_after_bytes = static_cast<std::size_t>(*action.reset_after_bytes);
+    }
+    return treatment;
+}
+
+std::function<void(runtime::Reply&)> Faults::change_of(const Rule& rule, const runtime::ClientRequest& request) {
+    AnswerPart part{.topic = rule.match.topic, .topic_id = {}, .partition = rule.match.partition};
+    if (const logs::TopicState* topic = part.topic.empty() ? nullptr : topics_.table()->find(part.topic)) {
+        part.topic_id = topic->topic->id;
+    }
+    return [this, rule, part = std::move(part), api = &request.api(), version = request.version(), address = address_of(request),
+            correlation_id = request.pending().correlation_id](runtime::Reply& reply) {
+        const bool is_whole = runtime::gather(reply, kChangedBytesMax);
+        if (!is_whole) {
+            log::warning("faults", "cannot change an answer: it is too large, or its log file cannot be read",
+                         {{"rule", rule.id}, {"api", api->name}, {"bytes_max", static_cast<std::int64_t>(kChangedBytesMax)}});
+        }
+        if (!is_whole || !change_answer(*api, version, rule.action, part, reply.bytes)) {
+            const MutexLock lock(mutex_);
+            table_.take_back(rule.id, address, correlation_id);
+        }
+    };
 }
 
 void Faults::closed(const runtime::ClientConnection& client) {

@@ -3,7 +3,9 @@
 #include <atomic>
 #include <deque>
 #include <expected>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +24,9 @@ namespace partita::faults {
 /// The faults of a running broker. Thread-safe.
 class Faults final : public handlers::RequestGate {
   public:
+    /// A larger answer is not changed.
+    static constexpr std::size_t kChangedBytesMax = 64UL * 1024 * 1024;
+
     Faults(const logs::PublishedTopics& topics, const logs::Turns& turns) : topics_(topics), turns_(turns) {}
 
     /// Adds all of these rules, or none. Returns their ids. The error is a sentence.
@@ -54,15 +59,17 @@ class Faults final : public handlers::RequestGate {
   private:
     /// A request that a rule delays or holds.
     struct Waiting {
-        std::string rule;
-        Action action;
+        Rule rule;
         Instant until{};
         bool is_held = false;
         runtime::ReplyTarget target;
     };
     [[nodiscard]] const Rule* decide(runtime::ClientRequest& request, Now now) REQUIRES(mutex_);
-    [[nodiscard]] static handlers::Passage carry_out(const Action& action, const std::string& rule,
-                                                     runtime::ClientRequest& request);
+    [[nodiscard]] handlers::Passage carry_out(const Rule& rule, runtime::ClientRequest& request);
+    /// The treatment of the answer; null if it leaves as usual.
+    [[nodiscard]] std::unique_ptr<runtime::ReplyTreatment> treatment_of(const Rule& rule, const runtime::ClientRequest& request);
+    [[nodiscard]] std::function<void(runtime::Reply&)> change_of(const Rule& rule, const runtime::ClientRequest& request)
+        EXCLUDES(mutex_);
     [[nodiscard]] Status status_of(const FaultTable::Entry& entry, std::deque<MatchNote> notes) const REQUIRES(mutex_);
     /// The requests that wait because of the rule are served at once.
     void let_go(std::string_view rule) REQUIRES(mutex_);

@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "tests/support/memory_file_system.h"
+
 namespace partita::runtime {
 namespace {
 
@@ -35,6 +37,27 @@ TEST(ReplyTreatment, ACutReplyIsItsBeginning) {
         cut(reply, bytes);
         EXPECT_EQ(shape_of(reply), whole.substr(0, bytes));
     }
+}
+
+TEST(ReplyTreatment, AGatheredReplyHasTheBytesOfFilesUpToALimit) {
+    test::MemoryFileSystem files;
+    const std::shared_ptr<File> file = files.open("/file", OpenMode::create).value();
+    const Bytes content = as_bytes("0123456789");
+    ASSERT_TRUE(file->write_at(0, {&content, 1}));
+    Reply reply = reply_with_pieces();
+    reply.pieces[0].slice.file = file;
+    reply.pieces[0].slice.position = 2;
+    reply.pieces[1].slice.file = file;
+    reply.pieces[1].slice.position = 9;
+    EXPECT_FALSE(gather(reply, 100)) << "the file ends before";
+    reply.pieces[1].slice.position = 8;
+    EXPECT_FALSE(gather(reply, 18));
+    EXPECT_EQ(shape_of(reply), "headxxxmiddlexxtail");
+    EXPECT_TRUE(gather(reply, 19));
+    EXPECT_EQ(shape_of(reply), "head234middle89tail");
+    EXPECT_TRUE(reply.pieces.empty());
+    EXPECT_TRUE(gather(reply, 19)) << "there is nothing to do";
+    EXPECT_EQ(shape_of(reply), "head234middle89tail");
 }
 
 TEST(ReplyTreatment, ARepeatedReplyIsItselfTwice) {

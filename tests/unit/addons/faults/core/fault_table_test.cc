@@ -194,7 +194,10 @@ TEST_F(FaultTableTest, BadRulesAreRefusedWithASentence) {
     EXPECT_EQ(changed([](Rule& rule) { rule.match.topic = std::string(Rule::kTextBytesMax + 1, 't'); }),
               "a text of a rule may have 1024 bytes");
     EXPECT_EQ(changed([](Rule& rule) { rule.action.disconnect = true; }),
-              "a rule does one of \"error\", \"drop_request\", \"drop_response\", \"disconnect\" and \"throttle_ms\"");
+              "a rule does one of \"error\", \"drop_request\", \"drop_response\", \"disconnect\", \"throttle_ms\", "
+              "\"corrupt_records\" and \"truncate_records\"");
+    EXPECT_EQ(changed([](Rule& rule) { rule.action = {.corrupt_records = true}; }),
+              "\"corrupt_records\" and \"truncate_records\" concern only the api Fetch");
     EXPECT_EQ(changed([](Rule& rule) { rule.action.error = ErrorCode::none; }), "NONE is no error");
     EXPECT_EQ(changed([](Rule& rule) { rule.action.delay_ms = Rule::kWaitMsMax + 1; }),
               "\"delay_ms\" and \"throttle_ms\" lie between 0 and 3600000");
@@ -236,6 +239,37 @@ TEST_F(FaultTableTest, OnlyRulesThatAskForNamesNeedThem) {
     add(rule);
     EXPECT_FALSE(table_.needs_names(ApiKey::produce, 9));
     EXPECT_TRUE(table_.needs_names(ApiKey::fetch, 12));
+}
+
+TEST_F(FaultTableTest, ARuleAboutRecordsMeetsOnlyFetchesAndThoseThatMayReturnItsTopic) {
+    Rule rule;
+    rule.match.topic = "elsewhere";
+    rule.action = {.corrupt_records = true};
+    const std::string id = add(rule);
+    request_.names_incompletely = true;
+    EXPECT_EQ(acting(), "");
+    request_.api = ApiKey::fetch;
+    EXPECT_EQ(acting(), id);
+    request_.names_incompletely = false;
+    EXPECT_EQ(acting(), "");
+}
+
+TEST_F(FaultTableTest, ADeedThatIsTakenBackCountsNoLonger) {
+    Rule rule = rule_of(ApiKey::produce);
+    rule.when.times = 1;
+    const std::string id = add(rule);
+    Rule after = rule_of(ApiKey::fetch);
+    after.when.after_fault = id;
+    add(after);
+    EXPECT_EQ(acting(), id);
+    request_.correlation_id = 18;
+    EXPECT_EQ(acting(), "");
+    table_.take_back(id, request_.client_address, 17);
+    EXPECT_EQ(table_.find(id)->acted, 0);
+    EXPECT_FALSE(table_.find(id)->first_acted_at.has_value());
+    EXPECT_FALSE(table_.find(id)->notes.front().has_acted);
+    EXPECT_EQ(acting(), id);
+    table_.take_back("unknown", request_.client_address, request_.correlation_id);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "protocol/messages/00_produce.h"
+#include "protocol/messages/01_fetch.h"
 #include "protocol/messages/03_metadata.h"
 #include "protocol/messages/08_offset_commit.h"
 #include "protocol/messages/10_find_coordinator.h"
@@ -87,6 +88,15 @@ TEST(RequestNames, ARequestThatNamesNothingHasNone) {
     const RequestNames found = names(MetadataRequest(), 9);
     EXPECT_THAT(found.groups, IsEmpty());
     EXPECT_THAT(found.partitions, IsEmpty());
+}
+
+TEST(RequestNames, OnlyAnIncrementalFetchNamesThemIncompletely) {
+    FetchRequest request;
+    for (const auto& [epoch, is_incomplete] : {std::pair(-1, false), std::pair(0, false), std::pair(1, true)}) {
+        request.session_epoch = epoch;
+        EXPECT_EQ(names_incompletely(ApiKey::fetch, &request), is_incomplete) << epoch;
+    }
+    EXPECT_FALSE(names_incompletely(ApiKey::produce, nullptr));
 }
 
 }  // namespace

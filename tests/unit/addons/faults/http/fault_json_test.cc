@@ -52,6 +52,8 @@ Rule full_rule() {
                    .drop_response = true,
                    .disconnect = true,
                    .throttle_ms = 8,
+                   .corrupt_records = true,
+                   .truncate_records = true,
                    .slow_bytes_per_s = 9,
                    .reset_after_bytes = 0,
                    .duplicate_response = true};
@@ -66,7 +68,7 @@ TEST(FaultJson, EveryMemberSurvivesTheRoundTrip) {
         R"("principal":"User:alice","group":"billing","topic":"orders","partition":3,"listener":"PLAINTEXT"},)"
         R"("when":{"nth":2,"every":3,"times":4,"probability":0.25,"seed":18446744073709551615,"after_ms":5,"for_ms":6,)"
         R"("after_fault":"first"},"do":{"delay_ms":7,"hold":true,"error":"NOT_LEADER_OR_FOLLOWER","drop_request":true,)"
-        R"("drop_response":true,"disconnect":true,"throttle_ms":8,"slow_bytes_per_s":9,"reset_after_bytes":0,"duplicate_response":true}})");
+        R"("drop_response":true,"disconnect":true,"throttle_ms":8,"corrupt_records":true,"truncate_records":true,"slow_bytes_per_s":9,"reset_after_bytes":0,"duplicate_response":true}})");
     const auto rules = parse_rules(object.dump());
     ASSERT_TRUE(rules.has_value()) << rules.error();
     ASSERT_EQ(rules->size(), 1U);
@@ -147,6 +149,7 @@ TEST(FaultJson, AnUnknownMemberIsRefusedWithThoseThatAreAllowed) {
     EXPECT_EQ(
         problem_in("do", R"("drop": null)"),
         "\"do.drop\" is unknown here; allowed: delay_ms, hold, error, drop_request, drop_response, disconnect, throttle_ms, "
+        "corrupt_records, truncate_records, "
         "slow_bytes_per_s, reset_after_bytes, duplicate_response");
     EXPECT_LT(problem_of(R"({")" + std::string(100'000, 'x') + R"(": 1})").size(), 200U);
 }
@@ -215,7 +218,8 @@ TEST(FaultJson, AProbabilityIsFrom0To1) {
 }
 
 TEST(FaultJson, FlagsAreTrueOrFalse) {
-    for (const std::string name : {"hold", "drop_request", "drop_response", "disconnect", "duplicate_response"}) {
+    for (const std::string name :
+         {"hold", "drop_request", "drop_response", "disconnect", "corrupt_records", "truncate_records", "duplicate_response"}) {
         EXPECT_EQ(problem_in("do", "\"" + name + "\": false"), "");
         for (const std::string value : {"1", "\"true\"", "{}"}) {
             EXPECT_EQ(problem_in("do", "\"" + name + "\": " + value), "\"do." + name + "\" must be true or false");

@@ -1,0 +1,153 @@
+// Answers that a rule changes, as whole frames.
+
+#include "broker/addons/faults/core/answer_change.h"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "protocol/codec.h"
+#include "protocol/messages/01_fetch.h"
+#include "protocol/record_batch_builder.h"
+#include "protocol/request_header.h"
+
+namespace partita::faults {
+namespace {
+
+constexpr std::int32_t kCorrelationId = 17;
+constexpr Action kCorrupt{.corrupt_records = true};
+constexpr Action kTruncate{.truncate_records = true};
+
+std::vector<std::byte> batches(int count) {
+    std::vector<std::byte> bytes;
+    for (int index = 0; index < count; ++index) {
+        BatchBuilder builder({.base_offset = Offset{index}});
+        builder.append(TimestampMs{1'000}, std::nullopt, as_bytes("a value"));
+        builder.build(bytes);
+    }
+    return bytes;
+}
+
+template <class Response>
+ByteBuffer frame_of(const ApiInfo& api, std::int16_t version, const Response& response) {
+    ByteBuffer frame;
+    frame.append_big_endian(std::int32_t{0});
+    append_response_header(api, version, kCorrelationId, frame);
+    EXPECT_TRUE(encode(response, version, frame));
+    frame.patch_big_endian(0, static_cast<std::int32_t>(frame.size() - 4));
+    return frame;
+}
+
+/// The frame must be whole, and answer the same request.
+template <class Response>
+Response response_in(const ApiInfo& api, std::int16_t version, const ByteBuffer& frame, Arena& arena) {
+    EXPECT_EQ(load_big_endian<std::int32_t>(frame.data()), static_cast<std::int32_t>(frame.size() - 4));
+    const auto header = parse_response_header(api, version, frame.bytes().subspan(4));
+    EXPECT_EQ(header->correlation_id, kCorrelationId);
+    auto response = decode<Response>(frame.bytes().subspan(4 + header->size), version, arena);
+    EXPECT_TRUE(response);
+    return response.value_or(Response());
+}
+
+class FetchChangeTest : public ::testing::TestWithParam<std::int16_t> {
+  protected:
+    /// Partition 0 of "orders" has one batch, partition 1 three, and partition 2 none; "other" has one.
+    FetchChangeTest() {
+        for (std::size_t index = 0; index < partitions_.size(); ++index) {
+            partitions_[index].partition_index = static_cast<std::int32_t>(index);
+        }
+        partitions_[0].records = Records(Bytes(one_));
+        partitions_[1].records = Records(Bytes(three_));
+        partitions_[2].records = Records(Bytes());
+        topics_[0].topic = "orders";
+        topics_[0].topic_id.bytes[0] = 7;
+        topics_[0].partitions = partitions_;
+        topics_[1].topic = "other";
+        topics_[1].topic_id.bytes[0] = 8;
+        topics_[1].partitions = {partitions_.data(), 1};
+        FetchResponse response;
+        response.session_id = 5;
+        response.responses = topics_;
+        frame_ = frame_of(api_, GetParam(), response);
+    }
+    [[nodiscard]] AnswerPart part_of(std::size_t topic, std::optional<std::int32_t> partition = std::nullopt) const {
+        return {.topic = std::string(topics_[topic].topic), .topic_id = topics_[topic].topic_id, .partition = partition};
+    }
+    [[nodiscard]] bool change(const Action& action, const AnswerPart& part) {
+        return change_answer(api_, GetParam(), action, part, frame_);
+    }
+    /// The records of a partition in the frame.
+    [[nodiscard]] Bytes records(std::size_t topic, std::size_t partition) {
+        const auto response = response_in<FetchResponse>(api_, GetParam(), frame_, arena_);
+        EXPECT_EQ(response.session_id, 5);
+        return response.responses[topic].partitions[partition].records.bytes();
+    }
+    [[nodiscard]] static bool is_good(Bytes records) {
+        const auto batch = parse_batch(records);
+        return batch && check_crc(*batch);
+    }
+
+    const ApiInfo& api_ = *find_api(ApiKey::fetch);
+    const std::vector<std::byte> one_ = batches(1);
+    const std::vector<std::byte> three_ = batches(3);
+    std::array<FetchResponse::PartitionData, 3> partitions_{};
+    std::array<FetchResponse::FetchableTopicResponse, 2> topics_{};
+    ByteBuffer frame_;
+    Arena arena_;
+};
+
+/// With names and with ids of topics; the second form has tags and short lengths.
+INSTANTIATE_TEST_SUITE_P(Versions, FetchChangeTest, ::testing::Values(11, 12, 13, 18));
+
+TEST_P(FetchChangeTest, TheFirstBatchOfEachPartitionIsCorrupt) {
+    EXPECT_TRUE(change(kCorrupt, {}));
+    for (const auto& [topic, partition] : {std::pair(0, 0), std::pair(0, 1), std::pair(1, 0)}) {
+        const Bytes damaged = records(topic, partition);
+        EXPECT_FALSE(is_good(damaged));
+        EXPECT_TRUE(parse_batch(damaged)) << "only the checksum tells";
+    }
+    EXPECT_TRUE(is_good(records(0, 1).subspan(one_.size()))) << "the second batch stays";
+}
+
+TEST_P(FetchChangeTest, OnlyThePartOfTheRuleIsCorrupt) {
+    EXPECT_TRUE(change(kCorrupt, part_of(0, 1)));
+    EXPECT_FALSE(is_good(records(0, 1)));
+    EXPECT_TRUE(is_good(records(0, 0)));
+    EXPECT_TRUE(is_good(records(1, 0)));
+    EXPECT_TRUE(change(kCorrupt, part_of(1)));
+    EXPECT_FALSE(is_good(records(1, 0)));
+    EXPECT_TRUE(is_good(records(0, 0)));
+}
+
+TEST_P(FetchChangeTest, AnAnswerEndsInTheMiddleOfItsLastBatch) {
+    EXPECT_TRUE(change(kTruncate, {}));
+    EXPECT_EQ(records(0, 1).size(), 2 * one_.size() + one_.size() / 2);
+    EXPECT_EQ(records(0, 0).size(), one_.size()) << "the first batch stays whole";
+    EXPECT_EQ(records(0, 2).size(), 0U);
+    EXPECT_EQ(records(1, 0).size(), one_.size()) << "what follows is still found";
+    EXPECT_TRUE(change(kTruncate, {}));
+    EXPECT_EQ(records(0, 1).size(), 2 * one_.size() + one_.size() / 4) << "a batch that was cut already";
+}
+
+TEST_P(FetchChangeTest, AnAnswerWithoutSuchRecordsStays) {
+    const std::string before(as_text(frame_.bytes()));
+    EXPECT_FALSE(change(kCorrupt, part_of(0, 2)));
+    EXPECT_FALSE(change(kTruncate, part_of(0, 0)));
+    EXPECT_FALSE(change(kCorrupt, {.topic = "missing", .topic_id = {}, .partition = {}}));
+    EXPECT_EQ(as_text(frame_.bytes()), before);
+}
+
+TEST(AnswerChange, AFrameThatIsNoAnswerStays) {
+    const ApiInfo& api = *find_api(ApiKey::fetch);
+    for (std::size_t size = 0; size < 20; ++size) {
+        ByteBuffer frame;
+        frame.append(std::vector<std::byte>(size, std::byte{0xff}));
+        EXPECT_FALSE(change_answer(api, 12, kCorrupt, {}, frame));
+        EXPECT_EQ(frame.size(), size);
+    }
+}
+
+}  // namespace
+}  // namespace partita::faults
