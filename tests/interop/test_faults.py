@@ -10,6 +10,7 @@ import urllib.error
 import urllib.request
 
 import confluent_kafka
+import confluent_kafka.admin
 import pytest
 
 import clients
@@ -174,6 +175,59 @@ def test_a_damaged_batch_is_an_error_with_librdkafka_only_if_it_checks(broker, u
     values = [record["value"] for record in agent.events.records()]
     assert acted(broker, rule) == 1
     assert [value == f"value {number} " + "x" * 1000 for number, value in enumerate(values)] == [False, True, True]
+
+
+def keyed(agent, topic, count=60):
+    """Writes keys with a new producer, and returns the partitions that it chose."""
+    acks = agent.call("produce", topic=topic, records=[{"key": f"key {number}", "value": "v"} for number in range(count)])["acks"]
+    return {ack["partition"] for ack in acks}
+
+
+@pytest.mark.parametrize("agent", ["java", "librdkafka"], indirect=True)
+def test_a_producer_places_keys_by_the_partitions_of_older_metadata(broker, unique, agent):
+    topic = unique("topic")
+    agent.create_topic(topic, 6)
+    rule = add(broker, {"topic": topic}, {"stale_metadata": {"partitions": 3}})
+    assert keyed(agent, topic) == {0, 1, 2}
+    assert acted(broker, rule) >= 1
+    faults(broker, f"/{rule}", method="DELETE")
+    assert keyed(agent, topic) == set(range(6))
+
+
+@pytest.mark.parametrize("agent", ["java", "librdkafka"], indirect=True)
+def test_the_order_of_partitions_in_metadata_changes_no_placement(broker, unique, agent):
+    def placed():
+        records = [{"key": f"key {number}", "value": "v"} for number in range(60)]
+        return [ack["partition"] for ack in agent.call("produce", topic=topic, records=records)["acks"]]
+    topic = unique("topic")
+    agent.create_topic(topic, 6)
+    before = placed()
+    rule = add(broker, {"topic": topic}, {"stale_metadata": {"shuffled": True}})
+    assert placed() == before
+    assert acted(broker, rule) >= 1
+
+
+@pytest.mark.parametrize("stale", [{"missing": True}, {"leader": 77}, {"leader": -1}], ids=["missing", "another-leader", "no-leader"])
+@pytest.mark.parametrize("agent", ["java", "librdkafka"], indirect=True)
+def test_a_producer_asks_again_while_metadata_has_no_leader(broker, unique, agent, stale):
+    topic = unique("topic")
+    agent.create_topic(topic, 1)
+    rule = add(broker, {"api": "Metadata", "topic": topic}, {"stale_metadata": stale}, times=2)
+    agent.call("produce", topic=topic, partition=0, records=[{"value": "arrived"}], unknown_topic_wait_ms=30_000)
+    assert acted(broker, rule) == 2
+    assert values(broker, topic) == ["arrived"]
+
+
+def test_a_missing_topic_is_in_no_list(broker, unique):
+    topics = [unique("one"), unique("two")]
+    for topic in topics:
+        insight.create(broker, topic, 2)
+    admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": broker.bootstrap})
+    rule = add(broker, {"topic": topics[0]}, {"stale_metadata": {"missing": True}})
+    listed = admin.list_topics(timeout=30).topics
+    assert topics[0] not in listed and len(listed[topics[1]].partitions) == 2
+    faults(broker, f"/{rule}", method="DELETE")
+    assert topics[0] in admin.list_topics(timeout=30).topics
 
 
 @pytest.mark.parametrize("agent", ["java", "librdkafka"], indirect=True)

@@ -54,7 +54,7 @@ std::string path_of(const std::string& id) { return std::string(kPath) + "/" + p
 
 // `fault add` ----------------------------------------------------------------------------------------
 
-enum class Kind { text, whole_number, share, flag };
+enum class Kind { text, whole_number, share, flag, stale_metadata };
 
 /// An option that becomes a member of the rule.
 struct Member {
@@ -90,6 +90,7 @@ constexpr Member kMembers[] = {
     {"throttle-ms", "do", "throttle_ms", Kind::whole_number},
     {"corrupt-records", "do", "corrupt_records", Kind::flag},
     {"truncate-records", "do", "truncate_records", Kind::flag},
+    {"stale-metadata", "do", "stale_metadata", Kind::stale_metadata},
     {"slow-bytes-per-s", "do", "slow_bytes_per_s", Kind::whole_number},
     {"reset-after-bytes", "do", "reset_after_bytes", Kind::whole_number},
     {"duplicate-response", "do", "duplicate_response", Kind::flag},
@@ -102,6 +103,37 @@ std::optional<double> parse_share(std::string_view text) {
     return is_good ? std::optional(value) : std::nullopt;
 }
 
+/// "partitions=2,shuffled" as JSON; null if it has another form.
+std::optional<ordered_json> parse_stale_metadata(std::string_view text) {
+    ordered_json stale = ordered_json::object();
+    while (true) {
+        const std::size_t end = text.find(',');
+        const std::string_view part = text.substr(0, end);
+        const std::size_t equals = part.find('=');
+        const std::string name(part.substr(0, equals));
+        if (name == "missing" || name == "shuffled") {
+            if (equals != std::string_view::npos) {
+                return std::nullopt;
+            }
+            stale[name] = true;
+        } else if ((name == "partitions" || name == "leader") && equals != std::string_view::npos) {
+            const std::string_view digits = part.substr(equals + 1);
+            std::int32_t number = 0;
+            const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+            if (error != std::errc() || stop != digits.data() + digits.size()) {
+                return std::nullopt;
+            }
+            stale[name] = number;
+        } else {
+            return std::nullopt;
+        }
+        if (end == std::string_view::npos) {
+            return stale;
+        }
+        text.remove_prefix(end + 1);
+    }
+}
+
 ordered_json value_of(const CommandLine& line, const Member& member) {
     switch (member.kind) {
         case Kind::text:
@@ -112,6 +144,8 @@ ordered_json value_of(const CommandLine& line, const Member& member) {
             return *parse_share(line.value(member.option));
         case Kind::flag:
             return true;
+        case Kind::stale_metadata:
+            return *parse_stale_metadata(line.value(member.option));
     }
     return nullptr;
 }
@@ -190,6 +224,8 @@ int run_add(const CommandLine& line) {
 constexpr tools::Check kFrom0{is_between<0, kAnyMost>, "a whole number from 0 on"};
 constexpr tools::Check kFrom1{is_between<1, kAnyMost>, "a whole number from 1 on"};
 constexpr tools::Check kShare{[](std::string_view text) { return parse_share(text).has_value(); }, "a number from 0 to 1"};
+constexpr tools::Check kStale{[](std::string_view text) { return parse_stale_metadata(text).has_value(); },
+                              "missing, or a list of partitions=COUNT, shuffled and leader=ID"};
 constexpr tools::Option kAsJson{.name = "json", .argument = "", .help = "print the broker's answer as it is"};
 
 constexpr tools::Option kAddOptions[] = {
@@ -229,6 +265,10 @@ constexpr tools::Option kAddOptions[] = {
      .check = kFrom0},
     {.name = "corrupt-records", .argument = "", .help = "damage the first batch of records in the answer to a Fetch"},
     {.name = "truncate-records", .argument = "", .help = "end the answer to a Fetch in the middle of its last batch"},
+    {.name = "stale-metadata",
+     .argument = "what",
+     .help = "answer Metadata with older content: missing, or a list of partitions=COUNT, shuffled and leader=ID",
+     .check = kStale},
     {.name = "slow-bytes-per-s", .argument = "count", .help = "send the answer at this rate", .check = kFrom1},
     {.name = "reset-after-bytes",
      .argument = "count",

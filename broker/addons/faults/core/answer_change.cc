@@ -1,11 +1,14 @@
 #include "broker/addons/faults/core/answer_change.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "protocol/arena.h"
 #include "protocol/big_endian.h"
 #include "protocol/codec.h"
 #include "protocol/messages/01_fetch.h"
+#include "protocol/messages/03_metadata.h"
+#include "protocol/messages/75_describe_topic_partitions.h"
 #include "protocol/record_batch.h"
 #include "protocol/request_header.h"
 
@@ -15,7 +18,7 @@ namespace {
 constexpr std::size_t kFrameSizeBytes = 4;
 
 bool is_of(const AnswerPart& part, std::string_view topic, const Uuid& topic_id) {
-    return part.topic.empty() || (topic_id.is_zero() ? part.topic == topic : part.topic_id == topic_id);
+    return part.topic.empty() || (topic.empty() ? !topic_id.is_zero() && part.topic_id == topic_id : part.topic == topic);
 }
 
 /// The size of the first batch, which may be more than `records` has. Sets of old messages begin alike.
@@ -70,18 +73,99 @@ bool change(FetchResponse& response, const Action& action, const AnswerPart& par
     return has_changed;
 }
 
-}  // namespace
+/// Keeps the elements for which `is_kept` is true.
+template <class Element, class Condition>
+bool keep(Array<Element>& elements, Condition is_kept) {
+    const auto dropped = std::remove_if(elements.begin(), elements.end(), [&](Element& each) { return !is_kept(each); });
+    const auto count = static_cast<std::int32_t>(dropped - elements.begin());
+    return std::exchange(elements.size, count) != count;
+}
 
-bool change_answer(const ApiInfo& api, std::int16_t version, const Action& action, const AnswerPart& part, ByteBuffer& frame) {
+/// As Kafka answers for a topic that it does not know.
+template <class Topic>
+void become_unknown(Topic& topic, bool is_by_id) {
+    Topic unknown;
+    if (is_by_id) {
+        unknown.error_code = ErrorCode::unknown_topic_id;
+        unknown.name = std::nullopt;
+        unknown.topic_id = topic.topic_id;
+    } else {
+        unknown.error_code = ErrorCode::unknown_topic_or_partition;
+        unknown.name = topic.name;
+    }
+    topic = unknown;
+}
+
+template <class Topic>
+bool make_older(Topic& topic, const StaleMetadata& stale, const AnswerPart& part) {
+    if (stale.missing) {
+        become_unknown(topic, part.is_by_id);
+        return true;
+    }
+    bool has_changed = false;
+    if (stale.partitions) {
+        has_changed = keep(topic.partitions, [&](const auto& each) { return each.partition_index < *stale.partitions; });
+    }
+    for (auto& partition : topic.partitions) {
+        if (stale.leader && (!part.partition || part.partition == partition.partition_index)) {
+            has_changed = has_changed || partition.leader_id != *stale.leader;
+            partition.leader_id = *stale.leader;
+            if (*stale.leader == StaleMetadata::kNoLeader) {
+                partition.error_code = ErrorCode::leader_not_available;
+            }
+        }
+    }
+    if (stale.shuffled && topic.partitions.count() > 1) {
+        std::reverse(topic.partitions.begin(), topic.partitions.end());
+        has_changed = true;
+    }
+    return has_changed;
+}
+
+template <class Response>
+bool make_topics_older(Response& response, const StaleMetadata& stale, const AnswerPart& part) {
+    const auto is_meant = [&](const auto& topic) {
+        // A topic with an error has no partitions.
+        return topic.error_code == ErrorCode::none && is_of(part, topic.name.value_or(""), topic.topic_id);
+    };
+    if (stale.missing && part.is_of_all) {
+        return keep(response.topics, [&](const auto& topic) { return !is_meant(topic); });
+    }
+    bool has_changed = false;
+    for (auto& topic : response.topics) {
+        if (is_meant(topic)) {
+            has_changed = make_older(topic, stale, part) || has_changed;
+        }
+    }
+    return has_changed;
+}
+
+bool change(MetadataResponse& response, const Action& action, const AnswerPart& part, ByteBuffer& /*frame*/) {
+    return make_topics_older(response, *action.stale_metadata, part);
+}
+
+bool change(DescribeTopicPartitionsResponse& response, const Action& action, const AnswerPart& part, ByteBuffer& /*frame*/) {
+    const StaleMetadata& stale = *action.stale_metadata;
+    const bool has_changed = make_topics_older(response, stale, part);
+    const auto* next = response.next_cursor;
+    // Nothing follows behind the partitions that the topic has.
+    if (has_changed && next != nullptr && stale.partitions && next->partition_index >= *stale.partitions) {
+        response.next_cursor = nullptr;
+    }
+    return has_changed;
+}
+
+template <class Response>
+bool change_response(const ApiInfo& api, std::int16_t version, const Action& action, const AnswerPart& part, ByteBuffer& frame) {
     if (frame.size() < kFrameSizeBytes) {
         return false;
     }
     const auto header = parse_response_header(api, version, frame.bytes().subspan(kFrameSizeBytes));
-    if (!header || api.key != ApiKey::fetch) {
+    if (!header) {
         return false;
     }
     Arena arena;
-    auto response = decode<FetchResponse>(frame.bytes().subspan(kFrameSizeBytes + header->size), version, arena);
+    auto response = decode<Response>(frame.bytes().subspan(kFrameSizeBytes + header->size), version, arena);
     if (!response || !change(*response, action, part, frame)) {
         return false;
     }
@@ -94,6 +178,19 @@ bool change_answer(const ApiInfo& api, std::int16_t version, const Action& actio
     changed.patch_big_endian(0, static_cast<std::int32_t>(changed.size() - kFrameSizeBytes));
     frame = std::move(changed);
     return true;
+}
+
+}  // namespace
+
+bool change_answer(const ApiInfo& api, std::int16_t version, const Action& action, const AnswerPart& part, ByteBuffer& frame) {
+    if (!changes_answer(action) || !concerns(action, api.key)) {
+        return false;
+    }
+    if (api.key == ApiKey::fetch) {
+        return change_response<FetchResponse>(api, version, action, part, frame);
+    }
+    return api.key == ApiKey::metadata ? change_response<MetadataResponse>(api, version, action, part, frame)
+                                       : change_response<DescribeTopicPartitionsResponse>(api, version, action, part, frame);
 }
 
 }  // namespace partita::faults

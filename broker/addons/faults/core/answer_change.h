@@ -19,10 +19,14 @@ struct AnswerPart {
     Uuid topic_id;
     /// All partitions if empty.
     std::optional<std::int32_t> partition;
+    /// The request asked for all topics: an unknown one is not in the answer.
+    bool is_of_all = false;
+    /// The request named topics by their ids.
+    bool is_by_id = false;
 };
 
 /// Changes an answer as the action says: `frame` is the whole answer, with its size. Returns false and leaves `frame` as it is if
-/// the answer has nothing to change: no records, for example.
+/// the answer has nothing to change: no records, or already so few partitions.
 [[nodiscard]] bool change_answer(const ApiInfo& api, std::int16_t version, const Action& action, const AnswerPart& part,
                                  ByteBuffer& frame);
 

@@ -42,14 +42,33 @@ std::expected<void, std::string> check_when(const When& when) {
     return {};
 }
 
+std::expected<void, std::string> check_stale(const StaleMetadata& stale) {
+    const bool is_known = stale.partitions || stale.shuffled || stale.leader;
+    if (stale.missing == is_known) {
+        return wrong("\"stale_metadata\" has \"missing\", or some of \"partitions\", \"shuffled\" and \"leader\"");
+    }
+    if (stale.partitions.value_or(1) < 1) {
+        return wrong("\"partitions\" of \"stale_metadata\" counts from 1");
+    }
+    if (stale.leader.value_or(0) < StaleMetadata::kNoLeader) {
+        return wrong("\"leader\" of \"stale_metadata\" is -1 or the id of a broker");
+    }
+    return {};
+}
+
 std::expected<void, std::string> check_action(const Action& action) {
     const int ends = (action.error ? 1 : 0) + (action.drop_request ? 1 : 0) + (action.drop_response ? 1 : 0) +
                      (action.disconnect ? 1 : 0) + (action.throttle_ms > 0 ? 1 : 0) + (action.corrupt_records ? 1 : 0) +
-                     (action.truncate_records ? 1 : 0);
+                     (action.truncate_records ? 1 : 0) + (action.stale_metadata ? 1 : 0);
     if (ends > 1) {
         return wrong(
             "a rule does one of \"error\", \"drop_request\", \"drop_response\", \"disconnect\", \"throttle_ms\", "
-            "\"corrupt_records\" and \"truncate_records\"");
+            "\"corrupt_records\", \"truncate_records\" and \"stale_metadata\"");
+    }
+    if (action.stale_metadata) {
+        if (auto checked = check_stale(*action.stale_metadata); !checked) {
+            return checked;
+        }
     }
     for (const std::int64_t wait_ms : {action.delay_ms, std::int64_t{action.throttle_ms}}) {
         if (wait_ms < 0 || wait_ms > Rule::kWaitMsMax) {
@@ -79,9 +98,16 @@ std::expected<void, std::string> check_action(const Action& action) {
 
 }  // namespace
 
-bool changes_answer(const Action& action) { return action.corrupt_records || action.truncate_records; }
+bool changes_answer(const Action& action) {
+    return action.corrupt_records || action.truncate_records || action.stale_metadata.has_value();
+}
 
-bool concerns(const Action& action, ApiKey api) { return !changes_answer(action) || api == ApiKey::fetch; }
+bool concerns(const Action& action, ApiKey api) {
+    if (action.stale_metadata) {
+        return api == ApiKey::metadata || api == ApiKey::describe_topic_partitions;
+    }
+    return !changes_answer(action) || api == ApiKey::fetch;
+}
 
 std::expected<void, std::string> check(const Rule& rule) {
     if (auto checked = check_texts(rule); !checked) {
@@ -91,7 +117,8 @@ std::expected<void, std::string> check(const Rule& rule) {
         return wrong("\"version\" of a rule needs its \"api\"");
     }
     if (rule.match.api && !concerns(rule.action, *rule.match.api)) {
-        return wrong("\"corrupt_records\" and \"truncate_records\" concern only the api Fetch");
+        return wrong(rule.action.stale_metadata ? "\"stale_metadata\" concerns only the apis Metadata and DescribeTopicPartitions"
+                                                : "\"corrupt_records\" and \"truncate_records\" concern only the api Fetch");
     }
     if (auto checked = check_when(rule.when); !checked) {
         return checked;

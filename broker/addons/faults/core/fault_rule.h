@@ -49,9 +49,25 @@ struct When {
     std::string after_fault;
 };
 
+/// The older content of an answer about topics. At least one member is set; `missing` is alone.
+struct StaleMetadata {
+    static constexpr std::int32_t kNoLeader = -1;
+
+    /// The topic has so few partitions.
+    std::optional<std::int32_t> partitions;
+    /// The topic is unknown.
+    bool missing = false;
+    /// The partitions come in the opposite order.
+    bool shuffled = false;
+    /// This broker leads the partitions; kNoLeader for none.
+    std::optional<std::int32_t> leader;
+
+    friend bool operator==(const StaleMetadata&, const StaleMetadata&) = default;
+};
+
 /// The fate of the request. First it waits (`delay_ms`, then `hold`), and takes no effect meanwhile; requests that the
 /// client sends after it over the same connection wait with it. Then it is served, or meets one of those up to
-/// `truncate_records`.
+/// `stale_metadata`.
 struct Action {
     std::int64_t delay_ms = 0;
     /// It waits until a person releases the rule.
@@ -71,6 +87,8 @@ struct Action {
     /// The answer to a Fetch ends in the middle of the last batch of each partition that the rule is about. The first batch
     /// stays.
     bool truncate_records = false;
+    /// The answer to a Metadata or DescribeTopicPartitions is an older one.
+    std::optional<StaleMetadata> stale_metadata;
 
     // The way of the answer, if there is one.
     /// It leaves at this rate, and other connections are as quick as ever; 0 for no limit.

@@ -10,12 +10,15 @@ namespace {
 
 bool agrees(std::string_view wanted, std::string_view found) { return wanted.empty() || wanted == found; }
 
-bool names_partition(const Match& match, const RequestFacts& request) {
-    if (match.topic.empty() && !match.partition) {
+/// Requests for metadata name topics, and a rule chooses the partitions in the answer.
+bool names_partition(const Rule& rule, const RequestFacts& request) {
+    const Match& match = rule.match;
+    const bool is_any_partition = !match.partition || rule.action.stale_metadata.has_value();
+    if (match.topic.empty() && is_any_partition) {
         return true;
     }
     return std::ranges::any_of(request.partitions, [&](const NamedPartition& named) {
-        return agrees(match.topic, named.topic) && (!match.partition || match.partition == named.partition);
+        return agrees(match.topic, named.topic) && (is_any_partition || match.partition == named.partition);
     });
 }
 
@@ -27,7 +30,7 @@ bool is_about(const Rule& rule, const RequestFacts& request) {
            agrees(match.software, request.software) && agrees(match.principal, request.principal) &&
            agrees(match.listener, request.listener) &&
            (match.group.empty() || std::ranges::find(request.groups, match.group) != request.groups.end()) &&
-           (is_hidden || names_partition(match, request));
+           (is_hidden || names_partition(rule, request));
 }
 
 /// The next number of the sequence, between 0 and 1: splitmix64.

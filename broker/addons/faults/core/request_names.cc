@@ -4,6 +4,8 @@
 
 #include "protocol/codec_member.h"
 #include "protocol/messages/01_fetch.h"
+#include "protocol/messages/03_metadata.h"
+#include "protocol/messages/75_describe_topic_partitions.h"
 
 namespace partita::faults {
 namespace {
@@ -105,8 +107,22 @@ RequestNames names_in(const Schema& schema, std::int16_t version, const void* re
     return collector.take();
 }
 
-bool names_incompletely(ApiKey api, const void* request) {
-    return api == ApiKey::fetch && static_cast<const FetchRequest*>(request)->session_epoch > 0;
+bool names_incompletely(ApiKey api, std::int16_t version, const void* request) {
+    if (api == ApiKey::fetch) {
+        return static_cast<const FetchRequest*>(request)->session_epoch > 0;
+    }
+    if (api == ApiKey::metadata) {
+        // Version 0 has no null.
+        const auto& topics = static_cast<const MetadataRequest*>(request)->topics;
+        return topics.is_null() || (version == 0 && topics.empty());
+    }
+    return api == ApiKey::describe_topic_partitions &&
+           static_cast<const DescribeTopicPartitionsRequest*>(request)->topics.empty();
+}
+
+bool names_ids(ApiKey api, const void* request) {
+    return api == ApiKey::metadata && std::ranges::any_of(static_cast<const MetadataRequest*>(request)->topics,
+                                                          [](const auto& topic) { return !topic.topic_id.is_zero(); });
 }
 
 }  // namespace partita::faults

@@ -31,7 +31,9 @@ struct RequestNames {
 [[nodiscard]] RequestNames names_in(const Schema& schema, std::int16_t version, const void* request);
 
 /// True if the answer to this request may be about more topics and partitions than the request names: an incremental Fetch names
-/// only what has changed in its session.
-[[nodiscard]] bool names_incompletely(ApiKey api, const void* request);
+/// only what has changed in its session, and some requests for metadata ask for all topics.
+[[nodiscard]] bool names_incompletely(ApiKey api, std::int16_t version, const void* request);
+/// True for a Metadata that names its topics by their ids.
+[[nodiscard]] bool names_ids(ApiKey api, const void* request);
 
 }  // namespace partita::faults

@@ -182,7 +182,17 @@ When read_when(ObjectReader reader) {
     return when;
 }
 
-Action read_action(ObjectReader reader) {
+StaleMetadata read_stale_metadata(ObjectReader reader) {
+    StaleMetadata stale;
+    stale.partitions = reader.number<std::int32_t>("partitions", 1);
+    stale.missing = reader.flag("missing");
+    stale.shuffled = reader.flag("shuffled");
+    stale.leader = reader.number<std::int32_t>("leader", StaleMetadata::kNoLeader);
+    reader.finish();
+    return stale;
+}
+
+Action read_action(ObjectReader reader, std::string& problem) {
     Action action;
     action.delay_ms = reader.number<std::int64_t>("delay_ms", 0, Rule::kWaitMsMax).value_or(0);
     action.hold = reader.flag("hold");
@@ -193,6 +203,9 @@ Action read_action(ObjectReader reader) {
     action.throttle_ms = reader.number<std::int32_t>("throttle_ms", 0, Rule::kWaitMsMax).value_or(0);
     action.corrupt_records = reader.flag("corrupt_records");
     action.truncate_records = reader.flag("truncate_records");
+    if (const ordered_json& stale = reader.object("stale_metadata"); stale.is_object()) {
+        action.stale_metadata = read_stale_metadata({stale, "do.stale_metadata.", problem});
+    }
     action.slow_bytes_per_s = reader.number<std::int64_t>("slow_bytes_per_s", 0, Rule::kBytesPerSMax).value_or(0);
     action.reset_after_bytes = reader.number<std::int32_t>("reset_after_bytes", 0);
     action.duplicate_response = reader.flag("duplicate_response");
@@ -211,7 +224,7 @@ Rule read_rule(const ordered_json& object, std::string& problem) {
     rule.id = reader.text("id");
     rule.match = read_match({reader.object("match"), "match.", problem});
     rule.when = read_when({reader.object("when"), "when.", problem});
-    rule.action = read_action({reader.object("do"), "do.", problem});
+    rule.action = read_action({reader.object("do"), "do.", problem}, problem);
     reader.finish();
     return rule;
 }
@@ -260,6 +273,15 @@ ordered_json when_json(const When& when) {
     return object;
 }
 
+ordered_json stale_json(const StaleMetadata& stale) {
+    ordered_json object = ordered_json::object();
+    add(object, "partitions", stale.partitions);
+    add(object, "missing", stale.missing, false);
+    add(object, "shuffled", stale.shuffled, false);
+    add(object, "leader", stale.leader);
+    return object;
+}
+
 ordered_json action_json(const Action& action) {
     const Action defaults;
     ordered_json object = ordered_json::object();
@@ -274,6 +296,9 @@ ordered_json action_json(const Action& action) {
     add(object, "throttle_ms", action.throttle_ms, defaults.throttle_ms);
     add(object, "corrupt_records", action.corrupt_records, false);
     add(object, "truncate_records", action.truncate_records, false);
+    if (action.stale_metadata) {
+        object["stale_metadata"] = stale_json(*action.stale_metadata);
+    }
     add(object, "slow_bytes_per_s", action.slow_bytes_per_s, defaults.slow_bytes_per_s);
     add(object, "reset_after_bytes", action.reset_after_bytes);
     add(object, "duplicate_response", action.duplicate_response, false);

@@ -126,7 +126,7 @@ const Rule* Faults::decide(runtime::ClientRequest& request, Now now) {
     if (table_.needs_names(request.api_key(), request.version())) {
         if (const void* message = decoded(request)) {
             names = names_in(*request.api().request, request.version(), message);
-            is_incomplete = names_incompletely(request.api_key(), message);
+            is_incomplete = names_incompletely(request.api_key(), request.version(), message);
         }
         for (const RequestNames::Partition& named : names.partitions) {
             const logs::TopicState* topic = named.topic.empty() ? topics->find(named.topic_id) : nullptr;
@@ -218,7 +218,7 @@ Passage Faults::carry_out(const Rule& rule, runtime::ClientRequest& request) {
     return {.treatment = treatment_of(rule, request)};
 }
 
-std::unique_ptr<runtime::ReplyTreatment> Faults::treatment_of(const Rule& rule, const runtime::ClientRequest& request) {
+std::unique_ptr<runtime::ReplyTreatment> Faults::treatment_of(const Rule& rule, runtime::ClientRequest& request) {
     const Action& action = rule.action;
     const bool is_changed = changes_answer(action);
     if (action.slow_bytes_per_s == 0 && !action.reset_after_bytes && !action.duplicate_response && !is_changed) {
@@ -238,10 +238,14 @@ std::unique_ptr<runtime::ReplyTreatment> Faults::treatment_of(const Rule& rule, 
     return treatment;
 }
 
-std::function<void(runtime::Reply&)> Faults::change_of(const Rule& rule, const runtime::ClientRequest& request) {
+std::function<void(runtime::Reply&)> Faults::change_of(const Rule& rule, runtime::ClientRequest& request) {
     AnswerPart part{.topic = rule.match.topic, .topic_id = {}, .partition = rule.match.partition};
     if (const logs::TopicState* topic = part.topic.empty() ? nullptr : topics_.table()->find(part.topic)) {
         part.topic_id = topic->topic->id;
+    }
+    if (const void* message = decoded(request)) {
+        part.is_of_all = names_incompletely(request.api_key(), request.version(), message);
+        part.is_by_id = names_ids(request.api_key(), message);
     }
     return [this, rule, part = std::move(part), api = &request.api(), version = request.version(), address = address_of(request),
             correlation_id = request.pending().correlation_id](runtime::Reply& reply) {

@@ -67,8 +67,8 @@ class Faults final : public handlers::RequestGate {
     [[nodiscard]] const Rule* decide(runtime::ClientRequest& request, Now now) REQUIRES(mutex_);
     [[nodiscard]] handlers::Passage carry_out(const Rule& rule, runtime::ClientRequest& request);
     /// The treatment of the answer; null if it leaves as usual.
-    [[nodiscard]] std::unique_ptr<runtime::ReplyTreatment> treatment_of(const Rule& rule, const runtime::ClientRequest& request);
-    [[nodiscard]] std::function<void(runtime::Reply&)> change_of(const Rule& rule, const runtime::ClientRequest& request)
+    [[nodiscard]] std::unique_ptr<runtime::ReplyTreatment> treatment_of(const Rule& rule, runtime::ClientRequest& request);
+    [[nodiscard]] std::function<void(runtime::Reply&)> change_of(const Rule& rule, runtime::ClientRequest& request)
         EXCLUDES(mutex_);
     [[nodiscard]] Status status_of(const FaultTable::Entry& entry, std::deque<MatchNote> notes) const REQUIRES(mutex_);
     /// The requests that wait because of the rule are served at once.

@@ -9,12 +9,17 @@
 #include <vector>
 
 #include "protocol/codec.h"
+#include "protocol/error_code.h"
 #include "protocol/messages/01_fetch.h"
+#include "protocol/messages/03_metadata.h"
+#include "protocol/messages/75_describe_topic_partitions.h"
 #include "protocol/record_batch_builder.h"
 #include "protocol/request_header.h"
 
 namespace partita::faults {
 namespace {
+
+using ::testing::ElementsAre;
 
 constexpr std::int32_t kCorrelationId = 17;
 constexpr Action kCorrupt{.corrupt_records = true};
@@ -137,6 +142,119 @@ TEST_P(FetchChangeTest, AnAnswerWithoutSuchRecordsStays) {
     EXPECT_FALSE(change(kTruncate, part_of(0, 0)));
     EXPECT_FALSE(change(kCorrupt, {.topic = "missing", .topic_id = {}, .partition = {}}));
     EXPECT_EQ(as_text(frame_.bytes()), before);
+}
+
+/// "orders" and "other" with three partitions each, led by broker 1, as Metadata of version 12 shows them. Then a topic with an
+/// error.
+class MetadataChangeTest : public ::testing::Test {
+  protected:
+    MetadataChangeTest() {
+        for (std::size_t index = 0; index < partitions_.size(); ++index) {
+            partitions_[index].partition_index = static_cast<std::int32_t>(index);
+            partitions_[index].leader_id = 1;
+        }
+        topics_[0].name = "orders";
+        topics_[1].name = "other";
+        topics_[2].name = "failed";
+        topics_[2].error_code = ErrorCode::topic_authorization_failed;
+        for (std::size_t index : {0UL, 1UL}) {
+            topics_[index].topic_id.bytes[0] = static_cast<unsigned char>(index + 1);
+            topics_[index].partitions = partitions_;
+        }
+        MetadataResponse response;
+        response.topics = topics_;
+        frame_ = frame_of(api_, kVersion, response);
+    }
+    [[nodiscard]] bool change(const StaleMetadata& stale, const AnswerPart& part = {}) {
+        return change_answer(api_, kVersion, {.stale_metadata = stale}, part, frame_);
+    }
+    /// "orders 0:1 1:1 2:1", for each topic: its error unless it is 0, and the partitions with their leaders.
+    [[nodiscard]] std::vector<std::string> topics() {
+        std::vector<std::string> all;
+        for (const auto& topic : response_in<MetadataResponse>(api_, kVersion, frame_, arena_).topics) {
+            std::string& text = all.emplace_back(topic.name.value_or("(null)"));
+            text += topic.error_code == ErrorCode::none ? "" : " " + std::string(error_name(topic.error_code));
+            for (const auto& partition : topic.partitions) {
+                text += " " + std::to_string(partition.partition_index) + ":" + std::to_string(partition.leader_id);
+                text += partition.error_code == ErrorCode::none ? "" : " " + std::string(error_name(partition.error_code));
+            }
+        }
+        return all;
+    }
+
+    static constexpr std::int16_t kVersion = 12;
+    static constexpr const char* kFailed = "failed TOPIC_AUTHORIZATION_FAILED";
+    const AnswerPart orders_{.topic = "orders", .topic_id = {}, .partition = {}};
+    const ApiInfo& api_ = *find_api(ApiKey::metadata);
+    std::array<MetadataResponse::Partition, 3> partitions_{};
+    std::array<MetadataResponse::Topic, 3> topics_{};
+    ByteBuffer frame_;
+    Arena arena_;
+};
+
+TEST_F(MetadataChangeTest, TheTopicHasFewerPartitions) {
+    EXPECT_TRUE(change({.partitions = 2}, orders_));
+    EXPECT_THAT(topics(), ElementsAre("orders 0:1 1:1", "other 0:1 1:1 2:1", kFailed));
+    EXPECT_FALSE(change({.partitions = 2}, orders_)) << "it has no more";
+    EXPECT_TRUE(change({.partitions = 1}));
+    EXPECT_THAT(topics(), ElementsAre("orders 0:1", "other 0:1", kFailed));
+}
+
+TEST_F(MetadataChangeTest, TheOrderOfThePartitionsIsTheOpposite) {
+    EXPECT_TRUE(change({.partitions = 2, .shuffled = true}, orders_));
+    EXPECT_THAT(topics(), ElementsAre("orders 1:1 0:1", "other 0:1 1:1 2:1", kFailed));
+}
+
+TEST_F(MetadataChangeTest, AnotherBrokerLeads) {
+    AnswerPart part = orders_;
+    part.partition = 1;
+    EXPECT_TRUE(change({.leader = 7}, part));
+    EXPECT_THAT(topics(), ElementsAre("orders 0:1 1:7 2:1", "other 0:1 1:1 2:1", kFailed));
+    EXPECT_FALSE(change({.leader = 7}, part));
+    EXPECT_TRUE(change({.leader = StaleMetadata::kNoLeader}, part));
+    EXPECT_THAT(topics(), ElementsAre("orders 0:1 1:-1 LEADER_NOT_AVAILABLE 2:1", "other 0:1 1:1 2:1", kFailed));
+}
+
+TEST_F(MetadataChangeTest, AMissingTopicIsUnknownAsItWasAskedFor) {
+    AnswerPart part = orders_;
+    part.is_by_id = true;
+    EXPECT_TRUE(change({.missing = true}, part));
+    EXPECT_THAT(topics(), ElementsAre("(null) UNKNOWN_TOPIC_ID", "other 0:1 1:1 2:1", kFailed));
+    part.topic = "other";
+    part.is_by_id = false;
+    EXPECT_TRUE(change({.missing = true}, part));
+    EXPECT_THAT(topics(), ElementsAre("(null) UNKNOWN_TOPIC_ID", "other UNKNOWN_TOPIC_OR_PARTITION", kFailed));
+    EXPECT_FALSE(change({.missing = true}, part)) << "it is missing already";
+}
+
+TEST_F(MetadataChangeTest, AMissingTopicIsNotInAListOfAllTopics) {
+    AnswerPart part = orders_;
+    part.is_of_all = true;
+    EXPECT_TRUE(change({.missing = true}, part));
+    EXPECT_THAT(topics(), ElementsAre("other 0:1 1:1 2:1", kFailed));
+    EXPECT_FALSE(change({.missing = true}, part));
+}
+
+TEST(AnswerChange, NothingFollowsBehindTheLastPartitionThatIsDescribed) {
+    const ApiInfo& api = *find_api(ApiKey::describe_topic_partitions);
+    for (const auto& [next, is_kept] : {std::pair(3, false), std::pair(1, true)}) {
+        std::array<DescribeTopicPartitionsResponse::Partition, 3> partitions{};
+        for (std::size_t index = 0; index < partitions.size(); ++index) {
+            partitions[index].partition_index = static_cast<std::int32_t>(index);
+        }
+        DescribeTopicPartitionsResponse::Topic topic{.name = "orders"};
+        topic.partitions = partitions;
+        DescribeTopicPartitionsResponse::Cursor cursor{.topic_name = "orders", .partition_index = next};
+        DescribeTopicPartitionsResponse response;
+        response.topics = {&topic, 1};
+        response.next_cursor = &cursor;
+        ByteBuffer frame = frame_of(api, 0, response);
+        EXPECT_TRUE(change_answer(api, 0, {.stale_metadata = StaleMetadata{.partitions = 2}}, {}, frame));
+        Arena arena;
+        const auto changed = response_in<DescribeTopicPartitionsResponse>(api, 0, frame, arena);
+        EXPECT_EQ(changed.topics[0].partitions.count(), 2U);
+        EXPECT_EQ(changed.next_cursor != nullptr, is_kept);
+    }
 }
 
 TEST(AnswerChange, AFrameThatIsNoAnswerStays) {

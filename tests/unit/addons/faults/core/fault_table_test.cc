@@ -195,7 +195,17 @@ TEST_F(FaultTableTest, BadRulesAreRefusedWithASentence) {
               "a text of a rule may have 1024 bytes");
     EXPECT_EQ(changed([](Rule& rule) { rule.action.disconnect = true; }),
               "a rule does one of \"error\", \"drop_request\", \"drop_response\", \"disconnect\", \"throttle_ms\", "
-              "\"corrupt_records\" and \"truncate_records\"");
+              "\"corrupt_records\", \"truncate_records\" and \"stale_metadata\"");
+    const auto stale = [&](StaleMetadata metadata) {
+        return changed([&](Rule& rule) { rule = {.action = {.stale_metadata = metadata}}; });
+    };
+    for (const StaleMetadata& bad : {StaleMetadata{}, StaleMetadata{.partitions = 1, .missing = true}}) {
+        EXPECT_EQ(stale(bad), "\"stale_metadata\" has \"missing\", or some of \"partitions\", \"shuffled\" and \"leader\"");
+    }
+    EXPECT_EQ(stale({.partitions = 0}), "\"partitions\" of \"stale_metadata\" counts from 1");
+    EXPECT_EQ(stale({.leader = -2}), "\"leader\" of \"stale_metadata\" is -1 or the id of a broker");
+    EXPECT_EQ(changed([](Rule& rule) { rule.action = {.stale_metadata = StaleMetadata{.missing = true}}; }),
+              "\"stale_metadata\" concerns only the apis Metadata and DescribeTopicPartitions");
     EXPECT_EQ(changed([](Rule& rule) { rule.action = {.corrupt_records = true}; }),
               "\"corrupt_records\" and \"truncate_records\" concern only the api Fetch");
     EXPECT_EQ(changed([](Rule& rule) { rule.action.error = ErrorCode::none; }), "NONE is no error");
@@ -251,6 +261,22 @@ TEST_F(FaultTableTest, ARuleAboutRecordsMeetsOnlyFetchesAndThoseThatMayReturnIts
     request_.api = ApiKey::fetch;
     EXPECT_EQ(acting(), id);
     request_.names_incompletely = false;
+    EXPECT_EQ(acting(), "");
+}
+
+TEST_F(FaultTableTest, ARuleAboutMetadataMeetsRequestsForItsTopicWhateverItsPartition) {
+    Rule rule;
+    rule.match.topic = "orders";
+    rule.match.partition = 99;
+    rule.action.stale_metadata = {.leader = 7};
+    const std::string id = add(rule);
+    EXPECT_EQ(acting(), "");
+    for (const ApiKey api : {ApiKey::metadata, ApiKey::describe_topic_partitions}) {
+        request_.api = api;
+        EXPECT_EQ(acting(), id);
+    }
+    const NamedPartition other{.topic = "other", .partition = std::nullopt};
+    request_.partitions = {&other, 1};
     EXPECT_EQ(acting(), "");
 }
 

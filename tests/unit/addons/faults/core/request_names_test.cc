@@ -12,6 +12,7 @@
 #include "protocol/messages/08_offset_commit.h"
 #include "protocol/messages/10_find_coordinator.h"
 #include "protocol/messages/15_describe_groups.h"
+#include "protocol/messages/75_describe_topic_partitions.h"
 
 namespace partita::faults {
 namespace {
@@ -90,13 +91,33 @@ TEST(RequestNames, ARequestThatNamesNothingHasNone) {
     EXPECT_THAT(found.partitions, IsEmpty());
 }
 
-TEST(RequestNames, OnlyAnIncrementalFetchNamesThemIncompletely) {
-    FetchRequest request;
+TEST(RequestNames, OnlyAnIncrementalFetchAndRequestsForAllTopicsNameThemIncompletely) {
+    FetchRequest fetch;
     for (const auto& [epoch, is_incomplete] : {std::pair(-1, false), std::pair(0, false), std::pair(1, true)}) {
-        request.session_epoch = epoch;
-        EXPECT_EQ(names_incompletely(ApiKey::fetch, &request), is_incomplete) << epoch;
+        fetch.session_epoch = epoch;
+        EXPECT_EQ(names_incompletely(ApiKey::fetch, 12, &fetch), is_incomplete) << epoch;
     }
-    EXPECT_FALSE(names_incompletely(ApiKey::produce, nullptr));
+    MetadataRequest metadata;
+    EXPECT_TRUE(names_incompletely(ApiKey::metadata, 0, &metadata)) << "version 0 has no null";
+    EXPECT_FALSE(names_incompletely(ApiKey::metadata, 1, &metadata)) << "the client asks for brokers only";
+    metadata.topics = nullptr;
+    EXPECT_TRUE(names_incompletely(ApiKey::metadata, 1, &metadata));
+    DescribeTopicPartitionsRequest describe;
+    EXPECT_TRUE(names_incompletely(ApiKey::describe_topic_partitions, 0, &describe));
+    std::array<DescribeTopicPartitionsRequest::TopicRequest, 1> topics{};
+    describe.topics = topics;
+    EXPECT_FALSE(names_incompletely(ApiKey::describe_topic_partitions, 0, &describe));
+    EXPECT_FALSE(names_incompletely(ApiKey::produce, 9, nullptr));
+}
+
+TEST(RequestNames, AMetadataMayNameIds) {
+    std::array<MetadataRequest::Topic, 1> topics{};
+    MetadataRequest request;
+    request.topics = topics;
+    EXPECT_FALSE(names_ids(ApiKey::metadata, &request));
+    topics[0].topic_id.bytes[0] = 1;
+    EXPECT_TRUE(names_ids(ApiKey::metadata, &request));
+    EXPECT_FALSE(names_ids(ApiKey::produce, nullptr));
 }
 
 }  // namespace

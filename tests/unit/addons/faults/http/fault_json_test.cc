@@ -54,6 +54,7 @@ Rule full_rule() {
                    .throttle_ms = 8,
                    .corrupt_records = true,
                    .truncate_records = true,
+                   .stale_metadata = StaleMetadata{.partitions = 3, .missing = true, .shuffled = true, .leader = -1},
                    .slow_bytes_per_s = 9,
                    .reset_after_bytes = 0,
                    .duplicate_response = true};
@@ -68,7 +69,8 @@ TEST(FaultJson, EveryMemberSurvivesTheRoundTrip) {
         R"("principal":"User:alice","group":"billing","topic":"orders","partition":3,"listener":"PLAINTEXT"},)"
         R"("when":{"nth":2,"every":3,"times":4,"probability":0.25,"seed":18446744073709551615,"after_ms":5,"for_ms":6,)"
         R"("after_fault":"first"},"do":{"delay_ms":7,"hold":true,"error":"NOT_LEADER_OR_FOLLOWER","drop_request":true,)"
-        R"("drop_response":true,"disconnect":true,"throttle_ms":8,"corrupt_records":true,"truncate_records":true,"slow_bytes_per_s":9,"reset_after_bytes":0,"duplicate_response":true}})");
+        R"("drop_response":true,"disconnect":true,"throttle_ms":8,"corrupt_records":true,"truncate_records":true,)"
+        R"("stale_metadata":{"partitions":3,"missing":true,"shuffled":true,"leader":-1},"slow_bytes_per_s":9,"reset_after_bytes":0,"duplicate_response":true}})");
     const auto rules = parse_rules(object.dump());
     ASSERT_TRUE(rules.has_value()) << rules.error();
     ASSERT_EQ(rules->size(), 1U);
@@ -149,7 +151,7 @@ TEST(FaultJson, AnUnknownMemberIsRefusedWithThoseThatAreAllowed) {
     EXPECT_EQ(
         problem_in("do", R"("drop": null)"),
         "\"do.drop\" is unknown here; allowed: delay_ms, hold, error, drop_request, drop_response, disconnect, throttle_ms, "
-        "corrupt_records, truncate_records, "
+        "corrupt_records, truncate_records, stale_metadata, "
         "slow_bytes_per_s, reset_after_bytes, duplicate_response");
     EXPECT_LT(problem_of(R"({")" + std::string(100'000, 'x') + R"(": 1})").size(), 200U);
 }
@@ -225,6 +227,19 @@ TEST(FaultJson, FlagsAreTrueOrFalse) {
             EXPECT_EQ(problem_in("do", "\"" + name + "\": " + value), "\"do." + name + "\" must be true or false");
         }
     }
+}
+
+TEST(FaultJson, StaleMetadataIsAnObject) {
+    const auto problem_with = [](const std::string& value) { return problem_in("do", R"("stale_metadata": )" + value); };
+    EXPECT_EQ(problem_with("null"), "");
+    EXPECT_EQ(problem_with(R"({"leader": 2147483647})"), "");
+    EXPECT_EQ(problem_with("true"), "\"do.stale_metadata\" must be an object");
+    EXPECT_EQ(problem_with(R"({"missing": 1})"), "\"do.stale_metadata.missing\" must be true or false");
+    EXPECT_EQ(problem_with(R"({"partitions": 0})"),
+              "\"do.stale_metadata.partitions\" must be a whole number from 1 to 2147483647");
+    EXPECT_EQ(problem_with(R"({"leader": -2})"), "\"do.stale_metadata.leader\" must be a whole number from -1 to 2147483647");
+    EXPECT_EQ(problem_with(R"({"count": 1})"),
+              "\"do.stale_metadata.count\" is unknown here; allowed: partitions, missing, shuffled, leader");
 }
 
 TEST(FaultJson, TextsHaveALimit) {
