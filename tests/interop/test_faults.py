@@ -177,6 +177,22 @@ def test_a_damaged_batch_is_an_error_with_librdkafka_only_if_it_checks(broker, u
     assert [value == f"value {number} " + "x" * 1000 for number, value in enumerate(values)] == [False, True, True]
 
 
+@pytest.mark.parametrize("agent", ["java", "librdkafka"], indirect=True)
+def test_a_reader_goes_on_at_the_log_start_that_a_rule_moved(broker, unique, agent):
+    topic = unique("topic")
+    batches_of(broker, topic, 6)
+    # The reader stands at the beginning when the rule comes.
+    held = add(broker, {"api": "Fetch", "client_id": "reader"}, {"hold": True, "error": "NOT_LEADER_OR_FOLLOWER"}, times=1)
+    agent.call("member_start", name="reader", group=unique("group"), topic=topic, reset="earliest", client_id="reader")
+    harness.wait_until(lambda: faults(broker, f"/{held}")["waiting"] == 1, 60, "the first fetch")
+    rule = add(broker, {"topic": topic}, {"log_start": 4})
+    faults(broker, f"/{held}/release", method="POST")
+    agent.events.wait(lambda _: len(agent.events.records()) >= 2, 60, "the records")
+    agent.call("member_stop", name="reader")
+    assert numbers_of(agent) == [4, 5]
+    assert acted(broker, rule) == 2, "a fetch, and the search for the earliest offset"
+
+
 def keyed(agent, topic, count=60):
     """Writes keys with a new producer, and returns the partitions that it chose."""
     acks = agent.call("produce", topic=topic, records=[{"key": f"key {number}", "value": "v"} for number in range(count)])["acks"]

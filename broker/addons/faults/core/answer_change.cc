@@ -7,6 +7,7 @@
 #include "protocol/big_endian.h"
 #include "protocol/codec.h"
 #include "protocol/messages/01_fetch.h"
+#include "protocol/messages/02_list_offsets.h"
 #include "protocol/messages/03_metadata.h"
 #include "protocol/messages/75_describe_topic_partitions.h"
 #include "protocol/record_batch.h"
@@ -57,6 +58,18 @@ bool truncate(Records& records) {
     return true;
 }
 
+/// Refuses the read if its first batch lies before `log_start`, and the log reaches so far.
+bool lose_before(FetchResponse::PartitionData& partition, std::int64_t log_start) {
+    const auto first = parse_log_header(partition.records.bytes());
+    if (!first || first->next_offset().value > log_start || partition.high_watermark < log_start) {
+        return false;
+    }
+    partition.error_code = ErrorCode::offset_out_of_range;
+    partition.log_start_offset = log_start;
+    partition.records = Records(Bytes());
+    return true;
+}
+
 bool change(FetchResponse& response, const Action& action, const AnswerPart& part, ByteBuffer& frame) {
     bool has_changed = false;
     for (FetchResponse::FetchableTopicResponse& topic : response.responses) {
@@ -65,8 +78,24 @@ bool change(FetchResponse& response, const Action& action, const AnswerPart& par
         }
         for (FetchResponse::PartitionData& partition : topic.partitions) {
             if (!part.partition || part.partition == partition.partition_index) {
-                const bool is_changed = action.corrupt_records ? corrupt(partition.records, frame) : truncate(partition.records);
+                const bool is_changed = action.log_start         ? lose_before(partition, *action.log_start)
+                                        : action.corrupt_records ? corrupt(partition.records, frame)
+                                                                 : truncate(partition.records);
                 has_changed = has_changed || is_changed;
+            }
+        }
+    }
+    return has_changed;
+}
+
+bool change(ListOffsetsResponse& response, const Action& action, const AnswerPart& part, ByteBuffer& /*frame*/) {
+    bool has_changed = false;
+    for (ListOffsetsResponse::ListOffsetsTopicResponse& topic : response.topics) {
+        for (ListOffsetsResponse::ListOffsetsPartitionResponse& partition : topic.partitions) {
+            const bool is_meant = is_of(part, topic.name, {}) && (!part.partition || part.partition == partition.partition_index);
+            if (is_meant && partition.offset >= 0 && partition.offset < *action.log_start) {
+                partition.offset = *action.log_start;
+                has_changed = true;
             }
         }
     }
@@ -188,6 +217,9 @@ bool change_answer(const ApiInfo& api, std::int16_t version, const Action& actio
     }
     if (api.key == ApiKey::fetch) {
         return change_response<FetchResponse>(api, version, action, part, frame);
+    }
+    if (api.key == ApiKey::list_offsets) {
+        return change_response<ListOffsetsResponse>(api, version, action, part, frame);
     }
     return api.key == ApiKey::metadata ? change_response<MetadataResponse>(api, version, action, part, frame)
                                        : change_response<DescribeTopicPartitionsResponse>(api, version, action, part, frame);

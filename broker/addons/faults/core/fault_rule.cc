@@ -59,11 +59,14 @@ std::expected<void, std::string> check_stale(const StaleMetadata& stale) {
 std::expected<void, std::string> check_action(const Action& action) {
     const int ends = (action.error ? 1 : 0) + (action.drop_request ? 1 : 0) + (action.drop_response ? 1 : 0) +
                      (action.disconnect ? 1 : 0) + (action.throttle_ms > 0 ? 1 : 0) + (action.corrupt_records ? 1 : 0) +
-                     (action.truncate_records ? 1 : 0) + (action.stale_metadata ? 1 : 0);
+                     (action.truncate_records ? 1 : 0) + (action.stale_metadata ? 1 : 0) + (action.log_start ? 1 : 0);
     if (ends > 1) {
         return wrong(
             "a rule does one of \"error\", \"drop_request\", \"drop_response\", \"disconnect\", \"throttle_ms\", "
-            "\"corrupt_records\", \"truncate_records\" and \"stale_metadata\"");
+            "\"corrupt_records\", \"truncate_records\", \"stale_metadata\" and \"log_start\"");
+    }
+    if (action.log_start.value_or(0) < 0) {
+        return wrong("\"log_start\" must not be negative");
     }
     if (action.stale_metadata) {
         if (auto checked = check_stale(*action.stale_metadata); !checked) {
@@ -99,14 +102,14 @@ std::expected<void, std::string> check_action(const Action& action) {
 }  // namespace
 
 bool changes_answer(const Action& action) {
-    return action.corrupt_records || action.truncate_records || action.stale_metadata.has_value();
+    return action.corrupt_records || action.truncate_records || action.stale_metadata || action.log_start;
 }
 
 bool concerns(const Action& action, ApiKey api) {
     if (action.stale_metadata) {
         return api == ApiKey::metadata || api == ApiKey::describe_topic_partitions;
     }
-    return !changes_answer(action) || api == ApiKey::fetch;
+    return !changes_answer(action) || api == ApiKey::fetch || (action.log_start && api == ApiKey::list_offsets);
 }
 
 std::expected<void, std::string> check(const Rule& rule) {
@@ -117,8 +120,10 @@ std::expected<void, std::string> check(const Rule& rule) {
         return wrong("\"version\" of a rule needs its \"api\"");
     }
     if (rule.match.api && !concerns(rule.action, *rule.match.api)) {
-        return wrong(rule.action.stale_metadata ? "\"stale_metadata\" concerns only the apis Metadata and DescribeTopicPartitions"
-                                                : "\"corrupt_records\" and \"truncate_records\" concern only the api Fetch");
+        return wrong(rule.action.log_start ? "\"log_start\" concerns only the apis Fetch and ListOffsets"
+                     : rule.action.stale_metadata
+                         ? "\"stale_metadata\" concerns only the apis Metadata and DescribeTopicPartitions"
+                         : "\"corrupt_records\" and \"truncate_records\" concern only the api Fetch");
     }
     if (auto checked = check_when(rule.when); !checked) {
         return checked;

@@ -67,7 +67,7 @@ struct StaleMetadata {
 
 /// The fate of the request. First it waits (`delay_ms`, then `hold`), and takes no effect meanwhile; requests that the
 /// client sends after it over the same connection wait with it. Then it is served, or meets one of those up to
-/// `stale_metadata`.
+/// `log_start`.
 struct Action {
     std::int64_t delay_ms = 0;
     /// It waits until a person releases the rule.
@@ -89,6 +89,8 @@ struct Action {
     bool truncate_records = false;
     /// The answer to a Metadata or DescribeTopicPartitions is an older one.
     std::optional<StaleMetadata> stale_metadata;
+    /// Fetch and ListOffsets answer as if retention had removed the records before this offset.
+    std::optional<std::int64_t> log_start;
 
     // The way of the answer, if there is one.
     /// It leaves at this rate, and other connections are as quick as ever; 0 for no limit.

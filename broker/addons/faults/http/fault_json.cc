@@ -206,6 +206,7 @@ Action read_action(ObjectReader reader, std::string& problem) {
     if (const ordered_json& stale = reader.object("stale_metadata"); stale.is_object()) {
         action.stale_metadata = read_stale_metadata({stale, "do.stale_metadata.", problem});
     }
+    action.log_start = reader.number<std::int64_t>("log_start", 0);
     action.slow_bytes_per_s = reader.number<std::int64_t>("slow_bytes_per_s", 0, Rule::kBytesPerSMax).value_or(0);
     action.reset_after_bytes = reader.number<std::int32_t>("reset_after_bytes", 0);
     action.duplicate_response = reader.flag("duplicate_response");
@@ -299,6 +300,7 @@ ordered_json action_json(const Action& action) {
     if (action.stale_metadata) {
         object["stale_metadata"] = stale_json(*action.stale_metadata);
     }
+    add(object, "log_start", action.log_start);
     add(object, "slow_bytes_per_s", action.slow_bytes_per_s, defaults.slow_bytes_per_s);
     add(object, "reset_after_bytes", action.reset_after_bytes);
     add(object, "duplicate_response", action.duplicate_response, false);

@@ -11,6 +11,7 @@
 #include "protocol/codec.h"
 #include "protocol/error_code.h"
 #include "protocol/messages/01_fetch.h"
+#include "protocol/messages/02_list_offsets.h"
 #include "protocol/messages/03_metadata.h"
 #include "protocol/messages/75_describe_topic_partitions.h"
 #include "protocol/record_batch_builder.h"
@@ -62,6 +63,7 @@ class FetchChangeTest : public ::testing::TestWithParam<std::int16_t> {
     FetchChangeTest() {
         for (std::size_t index = 0; index < partitions_.size(); ++index) {
             partitions_[index].partition_index = static_cast<std::int32_t>(index);
+            partitions_[index].high_watermark = 3;
         }
         partitions_[0].records = Records(Bytes(one_));
         partitions_[1].records = Records(Bytes(three_));
@@ -134,6 +136,19 @@ TEST_P(FetchChangeTest, AnAnswerEndsInTheMiddleOfItsLastBatch) {
     EXPECT_EQ(records(1, 0).size(), one_.size()) << "what follows is still found";
     EXPECT_TRUE(change(kTruncate, {}));
     EXPECT_EQ(records(0, 1).size(), 2 * one_.size() + one_.size() / 4) << "a batch that was cut already";
+}
+
+TEST_P(FetchChangeTest, AReadBeforeTheLogStartIsRefused) {
+    EXPECT_FALSE(change({.log_start = 0}, {})) << "the first batch is there";
+    EXPECT_FALSE(change({.log_start = 4}, {})) << "the log is not so long";
+    EXPECT_TRUE(change({.log_start = 1}, part_of(0, 1)));
+    const auto response = response_in<FetchResponse>(api_, GetParam(), frame_, arena_);
+    const FetchResponse::PartitionData& refused = response.responses[0].partitions[1];
+    EXPECT_EQ(refused.error_code, ErrorCode::offset_out_of_range);
+    EXPECT_EQ(refused.log_start_offset, 1);
+    EXPECT_TRUE(refused.records.bytes().empty());
+    EXPECT_EQ(response.responses[0].partitions[0].error_code, ErrorCode::none);
+    EXPECT_FALSE(change({.log_start = 1}, part_of(0, 1))) << "it is refused already";
 }
 
 TEST_P(FetchChangeTest, AnAnswerWithoutSuchRecordsStays) {
@@ -255,6 +270,32 @@ TEST(AnswerChange, NothingFollowsBehindTheLastPartitionThatIsDescribed) {
         EXPECT_EQ(changed.topics[0].partitions.count(), 2U);
         EXPECT_EQ(changed.next_cursor != nullptr, is_kept);
     }
+}
+
+TEST(AnswerChange, NoOffsetBeforeTheLogStartIsListed) {
+    const ApiInfo& api = *find_api(ApiKey::list_offsets);
+    std::array<ListOffsetsResponse::ListOffsetsPartitionResponse, 3> partitions{};
+    for (std::size_t index = 0; index < partitions.size(); ++index) {
+        partitions[index].partition_index = static_cast<std::int32_t>(index);
+    }
+    // None is found in partition 1.
+    partitions[0].offset = 2;
+    partitions[1].offset = -1;
+    partitions[2].offset = 9;
+    ListOffsetsResponse::ListOffsetsTopicResponse topic{.name = "orders", .partitions = partitions};
+    ListOffsetsResponse response;
+    response.topics = {&topic, 1};
+    ByteBuffer frame = frame_of(api, 6, response);
+    const Action action{.log_start = 5};
+    EXPECT_FALSE(change_answer(api, 6, action, {.topic = "other", .topic_id = {}, .partition = {}}, frame));
+    EXPECT_FALSE(change_answer(api, 6, action, {.topic = "orders", .topic_id = {}, .partition = 2}, frame));
+    EXPECT_TRUE(change_answer(api, 6, action, {.topic = "orders", .topic_id = {}, .partition = {}}, frame));
+    Arena arena;
+    std::vector<std::int64_t> offsets;
+    for (const auto& partition : response_in<ListOffsetsResponse>(api, 6, frame, arena).topics[0].partitions) {
+        offsets.push_back(partition.offset);
+    }
+    EXPECT_THAT(offsets, ElementsAre(5, -1, 9));
 }
 
 TEST(AnswerChange, AFrameThatIsNoAnswerStays) {

@@ -195,7 +195,10 @@ TEST_F(FaultTableTest, BadRulesAreRefusedWithASentence) {
               "a text of a rule may have 1024 bytes");
     EXPECT_EQ(changed([](Rule& rule) { rule.action.disconnect = true; }),
               "a rule does one of \"error\", \"drop_request\", \"drop_response\", \"disconnect\", \"throttle_ms\", "
-              "\"corrupt_records\", \"truncate_records\" and \"stale_metadata\"");
+              "\"corrupt_records\", \"truncate_records\", \"stale_metadata\" and \"log_start\"");
+    EXPECT_EQ(changed([](Rule& rule) { rule.action = {.log_start = 1}; }),
+              "\"log_start\" concerns only the apis Fetch and ListOffsets");
+    EXPECT_EQ(changed([](Rule& rule) { rule = {.action = {.log_start = -1}}; }), "\"log_start\" must not be negative");
     const auto stale = [&](StaleMetadata metadata) {
         return changed([&](Rule& rule) { rule = {.action = {.stale_metadata = metadata}}; });
     };

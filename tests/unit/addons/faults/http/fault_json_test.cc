@@ -55,6 +55,7 @@ Rule full_rule() {
                    .corrupt_records = true,
                    .truncate_records = true,
                    .stale_metadata = StaleMetadata{.partitions = 3, .missing = true, .shuffled = true, .leader = -1},
+                   .log_start = 0,
                    .slow_bytes_per_s = 9,
                    .reset_after_bytes = 0,
                    .duplicate_response = true};
@@ -63,14 +64,14 @@ Rule full_rule() {
 
 TEST(FaultJson, EveryMemberSurvivesTheRoundTrip) {
     const nlohmann::ordered_json object = rule_json(full_rule());
-    EXPECT_EQ(
-        object.dump(),
-        R"({"id":"lost-answer","match":{"api":"Produce","version":9,"client_id":"app","software":"librdkafka",)"
-        R"("principal":"User:alice","group":"billing","topic":"orders","partition":3,"listener":"PLAINTEXT"},)"
-        R"("when":{"nth":2,"every":3,"times":4,"probability":0.25,"seed":18446744073709551615,"after_ms":5,"for_ms":6,)"
-        R"("after_fault":"first"},"do":{"delay_ms":7,"hold":true,"error":"NOT_LEADER_OR_FOLLOWER","drop_request":true,)"
-        R"("drop_response":true,"disconnect":true,"throttle_ms":8,"corrupt_records":true,"truncate_records":true,)"
-        R"("stale_metadata":{"partitions":3,"missing":true,"shuffled":true,"leader":-1},"slow_bytes_per_s":9,"reset_after_bytes":0,"duplicate_response":true}})");
+    EXPECT_EQ(object.dump(),
+              R"({"id":"lost-answer","match":{"api":"Produce","version":9,"client_id":"app","software":"librdkafka",)"
+              R"("principal":"User:alice","group":"billing","topic":"orders","partition":3,"listener":"PLAINTEXT"},)"
+              R"("when":{"nth":2,"every":3,"times":4,"probability":0.25,"seed":18446744073709551615,"after_ms":5,"for_ms":6,)"
+              R"("after_fault":"first"},"do":{"delay_ms":7,"hold":true,"error":"NOT_LEADER_OR_FOLLOWER","drop_request":true,)"
+              R"("drop_response":true,"disconnect":true,"throttle_ms":8,"corrupt_records":true,"truncate_records":true,)"
+              R"("stale_metadata":{"partitions":3,"missing":true,"shuffled":true,"leader":-1},"log_start":0,)"
+              R"("slow_bytes_per_s":9,"reset_after_bytes":0,"duplicate_response":true}})");
     const auto rules = parse_rules(object.dump());
     ASSERT_TRUE(rules.has_value()) << rules.error();
     ASSERT_EQ(rules->size(), 1U);
@@ -151,7 +152,7 @@ TEST(FaultJson, AnUnknownMemberIsRefusedWithThoseThatAreAllowed) {
     EXPECT_EQ(
         problem_in("do", R"("drop": null)"),
         "\"do.drop\" is unknown here; allowed: delay_ms, hold, error, drop_request, drop_response, disconnect, throttle_ms, "
-        "corrupt_records, truncate_records, stale_metadata, "
+        "corrupt_records, truncate_records, stale_metadata, log_start, "
         "slow_bytes_per_s, reset_after_bytes, duplicate_response");
     EXPECT_LT(problem_of(R"({")" + std::string(100'000, 'x') + R"(": 1})").size(), 200U);
 }
@@ -182,17 +183,12 @@ TEST(FaultJson, NumbersAreInTheRangeOfTheirMember) {
     constexpr const char* kInt64Max = "9223372036854775807";
     constexpr const char* kBeyondInt64 = "9223372036854775808";
     constexpr Tried kTried[] = {
-        {"match", "version", "0", "32767", "32768"},
-        {"match", "partition", "0", "2147483647", "2147483648"},
-        {"when", "nth", "1", kInt64Max, kBeyondInt64},
-        {"when", "every", "1", kInt64Max, kBeyondInt64},
-        {"when", "times", "0", kInt64Max, kBeyondInt64},
-        {"when", "after_ms", "0", "3600000", "3600001"},
-        {"when", "for_ms", "0", "3600000", "3600001"},
-        {"do", "delay_ms", "0", "3600000", "3600001"},
-        {"do", "throttle_ms", "0", "3600000", "3600001"},
-        {"do", "slow_bytes_per_s", "0", "1000000000", "1000000001"},
-        {"do", "reset_after_bytes", "0", "2147483647", "2147483648"},
+        {"match", "version", "0", "32767", "32768"},       {"match", "partition", "0", "2147483647", "2147483648"},
+        {"when", "nth", "1", kInt64Max, kBeyondInt64},     {"when", "every", "1", kInt64Max, kBeyondInt64},
+        {"when", "times", "0", kInt64Max, kBeyondInt64},   {"when", "after_ms", "0", "3600000", "3600001"},
+        {"when", "for_ms", "0", "3600000", "3600001"},     {"do", "delay_ms", "0", "3600000", "3600001"},
+        {"do", "throttle_ms", "0", "3600000", "3600001"},  {"do", "slow_bytes_per_s", "0", "1000000000", "1000000001"},
+        {"do", "log_start", "0", kInt64Max, kBeyondInt64}, {"do", "reset_after_bytes", "0", "2147483647", "2147483648"},
     };
     for (const Tried& tried : kTried) {
         const auto problem_with = [&](const std::string& value) {
