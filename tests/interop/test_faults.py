@@ -193,6 +193,53 @@ def test_a_reader_goes_on_at_the_log_start_that_a_rule_moved(broker, unique, age
     assert acted(broker, rule) == 2, "a fetch, and the search for the earliest offset"
 
 
+@pytest.mark.parametrize("preset", ["flaky-network", "slow-broker", "hot-partition", "rolling-restart"])
+@pytest.mark.parametrize("agent", ["java", "librdkafka"], indirect=True)
+def test_an_idempotent_producer_loses_nothing_by_a_preset(broker, unique, agent, preset):
+    topic = unique("topic")
+    agent.create_topic(topic, 2)
+    faults(broker, method="POST", body={"preset": preset, "topic": topic})
+    # Chance needs more requests to act.
+    expected = [str(number) for number in range(20 if preset == "flaky-network" else 6)]
+    for value in expected:
+        agent.call("produce", topic=topic, records=[{"value": value, "partition": 0}], idempotence=True)
+    assert sum(fault["acted"] for fault in faults(broker)["faults"]) >= 1
+    faults(broker, method="DELETE")
+    assert values(broker, topic) == expected
+
+
+@pytest.mark.parametrize("preset", ["rebalance-storm", "coordinator-failover"])
+@pytest.mark.parametrize("agent", ["java", "librdkafka"], indirect=True)
+def test_a_member_reads_on_through_a_preset(broker, unique, agent, preset):
+    topic, group = unique("topic"), unique("group")
+    batches_of(broker, topic, 1)
+    agent.events.may_fail("reader")
+    faults(broker, method="POST", body={"preset": preset, "group": group})
+    agent.call("member_start", name="reader", group=group, topic=topic, reset="earliest", client_id="reader")
+    agent.events.wait(lambda _: agent.events.records(), 60, "the first record")
+    harness.wait_until(lambda: sum(fault["acted"] for fault in faults(broker)["faults"]) >= 2, 60, "the faults")
+    producer = producer_of(broker)
+    producer.produce(topic, "value 1")
+    assert producer.flush(30) == 0
+    agent.events.wait(lambda _: 1 in numbers_of(agent), 60, "the next record")
+    faults(broker, method="DELETE")
+    agent.call("member_stop", name="reader")
+
+
+def test_a_transaction_of_a_fenced_producer_fails(broker, unique):
+    topic, name = unique("topic"), unique("transaction")
+    insight.create(broker, topic, 1)
+    faults(broker, method="POST", body={"preset": "producer-fenced", "group": name})
+    producer = producer_of(broker, **{"transactional.id": name, "socket.timeout.ms": 60_000})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce(topic, "fenced")
+    with pytest.raises(confluent_kafka.KafkaException) as refused:
+        producer.commit_transaction(30)
+    assert refused.value.args[0].code() in (confluent_kafka.KafkaError._FENCED, confluent_kafka.KafkaError.PRODUCER_FENCED)
+    assert refused.value.args[0].fatal()
+
+
 def keyed(agent, topic, count=60):
     """Writes keys with a new producer, and returns the partitions that it chose."""
     acks = agent.call("produce", topic=topic, records=[{"key": f"key {number}", "value": "v"} for number in range(count)])["acks"]

@@ -189,10 +189,36 @@ std::expected<std::string, std::string> read_text(const std::string& path) {
     return text;
 }
 
+/// The members that the options give to a preset. The error is a sentence.
+std::expected<ordered_json, std::string> preset_of(const CommandLine& line) {
+    ordered_json preset = {{"preset", line.value("preset")}};
+    for (const char* name : {"id", "topic", "group"}) {
+        if (line.has(name)) {
+            preset[name] = line.value(name);
+        }
+    }
+    for (const Member& member : kMembers) {
+        if (line.has(member.option) && !preset.contains(std::string(member.option))) {
+            return std::unexpected("--" + std::string(member.option) +
+                                   " does not go with --preset; --id, --topic and --group may");
+        }
+    }
+    return preset;
+}
+
 int run_add(const CommandLine& line) {
     const ordered_json rule = rule_of(line);
     std::string body;
-    if (line.has("file")) {
+    if (line.has("preset")) {
+        if (line.has("file")) {
+            return refuse("--file does not go with --preset");
+        }
+        const auto preset = preset_of(line);
+        if (!preset) {
+            return refuse(preset.error());
+        }
+        body = preset->dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    } else if (line.has("file")) {
         if (!rule.empty()) {
             return refuse("--file does not go with options of a rule: the file describes whole rules");
         }
@@ -203,7 +229,8 @@ int run_add(const CommandLine& line) {
         body = std::move(*text);
     } else if (!rule.contains("do")) {
         return refuse(
-            "fault add needs --file, or an option that says what happens, such as --error, --delay-ms or --drop-response; "
+            "fault add needs --preset, --file, or an option that says what happens, such as --error, --delay-ms or "
+            "--drop-response; "
             "see partita fault add --help");
     } else {
         body = rule.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
@@ -231,6 +258,9 @@ constexpr tools::Option kAsJson{.name = "json", .argument = "", .help = "print t
 
 constexpr tools::Option kAddOptions[] = {
     {.name = "file", .argument = "file", .help = "read a rule, or a list of rules, as JSON from this file; - for standard input"},
+    {.name = "preset",
+     .argument = "name",
+     .help = "add the rules of this preset, such as rolling-restart (docs/test-bench.md); --topic and --group restrict them"},
     {.name = "id", .argument = "id", .help = "name the rule (default: the broker makes a name)"},
     // Which requests.
     {.name = "api", .argument = "name", .help = "match requests of this kind, such as Produce"},

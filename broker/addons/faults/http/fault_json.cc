@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "broker/addons/faults/core/fault_table.h"
+#include "broker/addons/faults/http/presets.h"
 #include "broker/config/java_text.h"
 #include "protocol/api_keys.h"
 #include "protocol/error_code.h"
@@ -20,6 +21,9 @@ using nlohmann::ordered_json;
 
 /// Longer texts are cut where a sentence repeats them.
 constexpr std::size_t kShownBytesMax = 64;
+
+constexpr std::string_view kTopicPlaceholder = "$topic";
+constexpr std::string_view kGroupPlaceholder = "$group";
 
 std::string shown(std::string_view text) {
     return "\"" + (text.size() > kShownBytesMax ? std::string(text.substr(0, kShownBytesMax)) + "..." : std::string(text)) + "\"";
@@ -230,6 +234,41 @@ Rule read_rule(const ordered_json& object, std::string& problem) {
     return rule;
 }
 
+/// Reads a rule or a preset, and adds its rules. `problem` stays as it is if it is good.
+void read_rules(const ordered_json& object, std::vector<Rule>& rules, std::string& problem) {
+    if (!object.is_object() || !object.contains("preset")) {
+        rules.push_back(read_rule(object, problem));
+        return;
+    }
+    ObjectReader reader(object, "", problem);
+    const std::string name = reader.text("preset");
+    const std::string id = reader.text("id");
+    const std::string topic = reader.text("topic");
+    const std::string group = reader.text("group");
+    reader.finish();
+    const auto preset = find_preset(name);
+    if (!preset) {
+        reader.complain("preset", preset.error());
+        return;
+    }
+    const auto check_member = [&](const char* member, const std::string& value, bool is_taken, bool is_needed) {
+        if (!is_taken && !value.empty()) {
+            reader.complain(member, "does not go with the preset " + name);
+        } else if (is_needed && value.empty()) {
+            reader.complain(member, "is missing: the preset " + name + " needs it");
+        }
+    };
+    check_member("topic", topic, (*preset)->takes_topic, (*preset)->needs_topic);
+    check_member("group", group, (*preset)->takes_group, false);
+    for (const ordered_json& of_preset : ordered_json::parse((*preset)->rules)) {
+        Rule rule = read_rule(of_preset, problem);
+        rule.id = (id.empty() ? name : id) + "." + rule.id;
+        rule.match.topic = rule.match.topic == kTopicPlaceholder ? topic : rule.match.topic;
+        rule.match.group = rule.match.group == kGroupPlaceholder ? group : rule.match.group;
+        rules.push_back(std::move(rule));
+    }
+}
+
 /// Adds the member if it differs from its default.
 template <class Value>
 void add(ordered_json& object, const char* name, const Value& value, const Value& default_value) {
@@ -325,15 +364,14 @@ std::expected<std::vector<Rule>, std::string> parse_rules(std::string_view text)
         if (!parsed.is_object()) {
             return std::unexpected("the text must be a rule, which is an object, or a list of rules");
         }
-        rules.push_back(read_rule(parsed, problem));
+        read_rules(parsed, rules, problem);
     } else if (parsed.empty() || parsed.size() > FaultTable::kRulesMax) {
         problem = "a list must have 1 to " + std::to_string(FaultTable::kRulesMax) + " rules";
     } else {
-        for (const ordered_json& object : parsed) {
-            rules.push_back(read_rule(object, problem));
+        for (std::size_t index = 0; index < parsed.size() && problem.empty(); ++index) {
+            read_rules(parsed[index], rules, problem);
             if (!problem.empty()) {
-                problem = "rule " + std::to_string(rules.size()) + ": " + problem;
-                break;
+                problem = "rule " + std::to_string(index + 1) + ": " + problem;
             }
         }
     }

@@ -238,6 +238,43 @@ TEST(FaultJson, StaleMetadataIsAnObject) {
               "\"do.stale_metadata.count\" is unknown here; allowed: partitions, missing, shuffled, leader");
 }
 
+TEST(FaultJson, APresetStandsForRulesThatATableTakes) {
+    FaultTable table;
+    for (const std::string name : {"coordinator-failover", "flaky-network", "producer-fenced", "rebalance-storm",
+                                   "rolling-restart", "slow-broker", R"(hot-partition", "topic": "orders)"}) {
+        auto rules = parse_rules(R"({"preset": ")" + name + "\"}");
+        ASSERT_TRUE(rules.has_value()) << name << ": " << rules.error();
+        EXPECT_FALSE(rules->empty());
+        const auto ids = table.add(std::move(*rules), {});
+        EXPECT_TRUE(ids.has_value()) << name << ": " << ids.error();
+    }
+    for (const FaultTable::Entry& entry : table.entries()) {
+        EXPECT_FALSE(entry.rule.match.topic.starts_with('$') || entry.rule.match.group.starts_with('$')) << entry.rule.id;
+    }
+}
+
+TEST(FaultJson, APresetTakesATopicAGroupAndAnId) {
+    const auto rules = parse_rules(
+        R"([{"id": "a"}, {"preset": "rolling-restart", "id": "mine", "topic": "orders", "group": "billing"}, {"id": "b"}])");
+    ASSERT_TRUE(rules.has_value()) << rules.error();
+    EXPECT_EQ(rules->front().id, "a");
+    EXPECT_EQ(rules->back().id, "b");
+    EXPECT_EQ(rules->at(1).id, "mine.down");
+    EXPECT_EQ(rules->at(2).id, "mine.write");
+    EXPECT_EQ(rules->at(2).match.topic, "orders");
+    EXPECT_EQ(rules->at(4).match.group, "billing");
+}
+
+TEST(FaultJson, ABadPresetIsRefused) {
+    EXPECT_EQ(problem_of(R"({"preset": "earthquake"})"),
+              "\"preset\" is unknown; the presets are coordinator-failover, flaky-network, hot-partition, producer-fenced, "
+              "rebalance-storm, rolling-restart, slow-broker");
+    EXPECT_EQ(problem_of(R"({"preset": "hot-partition"})"), "\"topic\" is missing: the preset hot-partition needs it");
+    EXPECT_EQ(problem_of(R"([{}, {"preset": "slow-broker", "group": "g"}])"),
+              "rule 2: \"group\" does not go with the preset slow-broker");
+    EXPECT_EQ(problem_of(R"({"preset": "slow-broker", "do": {}})"), "\"do\" is unknown here; allowed: preset, id, topic, group");
+}
+
 TEST(FaultJson, TextsHaveALimit) {
     const auto with_topic = [](std::size_t size) { return problem_in("match", R"("topic": ")" + std::string(size, 't') + "\""); };
     EXPECT_EQ(with_topic(Rule::kTextBytesMax), "");
