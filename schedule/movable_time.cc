@@ -13,6 +13,9 @@ namespace {
 /// A move looks this often whether it must end, while it waits for work.
 constexpr std::chrono::milliseconds kLookAround{10};
 
+/// The station whose step the thread runs.
+thread_local const void* own_station = nullptr;
+
 bool is_a_time(Instant instant) { return instant != kAtOnce && instant != kNever && instant != kOver; }
 
 }  // namespace
@@ -41,6 +44,8 @@ class MovableTime::StationWorker final : public Worker {
         : time_(time), station_(std::move(station)), worker_(std::move(worker)) {
         const MutexLock lock(time_.mutex_);
         station_->worker = worker_.get();
+        // It may rest already, and nobody could tell it of a move.
+        worker_->wake();
     }
     ~StationWorker() override {
         {
@@ -162,12 +167,14 @@ Instant MovableTime::step(Station& station) {
         station.is_called = false;
         station.is_stepping = true;
     }
+    own_station = &station;
     const Instant next = station.step();
+    own_station = nullptr;
     const MutexLock lock(mutex_);
     station.is_stepping = false;
     station.rest = next;
     station.machine_rest = is_a_time(next) ? machine_now() + (next - now().monotonic) : next;
-    station.is_gone = next == kOver;
+    station.is_gone |= next == kOver;
     ++station.steps;
     changed_.notify_all();
     return machine_rest(station);
@@ -184,11 +191,38 @@ void MovableTime::leave(Sleeper& sleeper) {
     changed_.notify_all();
 }
 
-void MovableTime::rests(Sleeper& sleeper, Instant until) {
+bool MovableTime::has_work(const Station& station) {
+    return !station.is_gone && !station.is_beside_clock && &station != asker_ &&
+           (station.is_stepping || station.is_called || station.rest <= now().monotonic);
+}
+
+Instant MovableTime::earliest_rest(const Sleeper* but) {
+    Instant earliest = kNever;
+    for (const auto& station : stations_) {
+        if (!station->is_gone && !station->is_beside_clock && station.get() != asker_) {
+            earliest = std::min(earliest, station->rest);
+        }
+    }
+    for (const Seat& seat : seats_) {
+        earliest = seat.sleeper == but ? earliest : std::min(earliest, seat.until);
+    }
+    return earliest;
+}
+
+bool MovableTime::rests(Sleeper& sleeper, Instant until) {
     const MutexLock lock(mutex_);
     const auto seat = std::ranges::find(seats_, &sleeper, &Seat::sleeper);
     PARTITA_ASSERT(seat != seats_.end(), "a sleeper has joined before it rests");
     seat->until = until;
+    const Now here = now();
+    if (leash_.sleeper != &sleeper || leash_.steps == kLeashStepsMax || until <= here.monotonic || until > leash_.limit ||
+        until >= earliest_rest(&sleeper) ||
+        std::ranges::any_of(stations_, [&](const auto& station) REQUIRES(mutex_) { return has_work(*station); })) {
+        return false;
+    }
+    stand_at({until, {here.wall.value + (until - here.monotonic)}});
+    ++leash_.steps;
+    return true;
 }
 
 /// One move, on the thread that asked for it.
@@ -198,25 +232,27 @@ class MovableTime::Move {
         : time_(time), must_end_(must_end), give_up_(time.machine_now() + kWorkMsMax) {
         const MutexLock lock(time_.mutex_);
         for (const auto& station : time_.stations_) {
-            // Those that work now may work long, and one of them may have asked for the move.
-            if (!station->is_stepping && station->worker != nullptr) {
+            if (station.get() == own_station) {
+                time_.asker_ = station.get();
+            } else if (station->worker != nullptr) {
                 stations_.push_back(station);
             }
         }
     }
+    Move(const Move&) = delete;
+    Move& operator=(const Move&) = delete;
 
     void run_to(Instant target) {
-        Now at = moved.from;
-        std::int64_t stride_ms = 1;
+        target_ = target;
+        // A turn under way may still say that something is due sooner.
+        let_sleepers_look(true);
         settle();
-        while (at.monotonic < target) {
-            const Instant next = is_over_ ? target : std::max(earliest(), at.monotonic + stride_ms);
+        for (Now at = time_.now(); at.monotonic < target; at = time_.now()) {
+            is_over_ = is_over_ || must_end_() || time_.machine_now() >= give_up_;
+            const Instant next = is_over_ ? target : std::max(earliest(), at.monotonic + stride_ms_);
             const std::int64_t step_ms = std::min(target, next) - at.monotonic;
-            at = {at.monotonic + step_ms, {at.wall.value + step_ms}};
-            time_.stand_at(at);
-            if (++moved.stops == kStopsMax) {
-                stride_ms = std::max<std::int64_t>(1, (target - at.monotonic) / kStopsMax);
-            }
+            time_.stand_at({at.monotonic + step_ms, {at.wall.value + step_ms}});
+            count_stops(1);
             settle();
         }
         wake_those_beside();
@@ -225,26 +261,19 @@ class MovableTime::Move {
     Moved moved;
 
   private:
-    /// Until when all rest.
-    [[nodiscard]] Instant earliest() {
-        const MutexLock lock(time_.mutex_);
-        Instant earliest = kNever;
-        for (const auto& station : stations_) {
-            if (!station->is_gone && !station->is_beside_clock) {
-                earliest = std::min(earliest, station->rest);
-            }
+    void count_stops(std::int64_t stops) {
+        moved.stops += stops;
+        if (stride_ms_ == 1 && moved.stops >= kStopsMax) {
+            stride_ms_ = std::max<std::int64_t>(1, (target_ - time_.now().monotonic) / kStopsMax);
         }
-        for (const Seat& seat : time_.seats_) {
-            earliest = std::min(earliest, seat.until);
-        }
-        return earliest;
     }
 
+    [[nodiscard]] Instant earliest() {
+        const MutexLock lock(time_.mutex_);
+        return time_.earliest_rest(nullptr);
+    }
     [[nodiscard]] bool is_due_by_rest(const Station& station) const REQUIRES(time_.mutex_) {
         return !station.is_beside_clock && station.rest <= time_.now().monotonic;
-    }
-    [[nodiscard]] bool is_busy(const Station& station) const REQUIRES(time_.mutex_) {
-        return !station.is_gone && (station.is_stepping || station.is_called || is_due_by_rest(station));
     }
 
     /// Waits until `is_done`. False if the move must not wait any longer.
@@ -270,7 +299,7 @@ class MovableTime::Move {
         UniqueLock lock(time_.mutex_);
         std::vector<Task> tasks;
         for (const auto& station : stations_) {
-            if (is_busy(*station)) {
+            if (time_.has_work(*station)) {
                 tasks.push_back(
                     {station.get(), station->steps, station->steps + (station->is_stepping && station->is_called ? 2 : 1)});
                 station->worker->wake();
@@ -289,6 +318,10 @@ class MovableTime::Move {
         const Instant now = time_.now().monotonic;
         const auto looking = std::make_shared<std::size_t>(0);
         bool any = false;
+        const auto first_due = std::ranges::find_if(time_.seats_, [&](const Seat& seat) { return seat.until <= now; });
+        if (!all && stride_ms_ == 1 && first_due != time_.seats_.end()) {
+            time_.leash_ = {.sleeper = first_due->sleeper, .name = std::string(first_due->sleeper->name()), .limit = target_};
+        }
         for (const Seat& seat : time_.seats_) {
             const bool is_due = seat.until <= now;
             any |= is_due;
@@ -306,6 +339,11 @@ class MovableTime::Move {
             }
         }
         wait(lock, [&] { return *looking == 0; });
+        const Leash leash = std::exchange(time_.leash_, {});
+        if (leash.steps > 0) {
+            note(leash.name, leash.steps, false);
+            count_stops(leash.steps);
+        }
         return any;
     }
 
@@ -314,7 +352,8 @@ class MovableTime::Move {
         UniqueLock lock(time_.mutex_);
         std::vector<Task> tasks;
         for (const auto& station : stations_) {
-            if (station->is_beside_clock && !station->is_gone) {
+            // A step that never ended before is that of a job, which may work long.
+            if (station->is_beside_clock && !station->is_gone && (!station->is_stepping || station->steps > 0)) {
                 tasks.push_back({station.get(), station->steps, station->steps + (station->is_stepping ? 2 : 1)});
                 station->is_called = true;
                 station->worker->wake();
@@ -353,6 +392,9 @@ class MovableTime::Move {
     const std::function<bool()>& must_end_;
     const Instant give_up_;
     bool is_over_ = false;
+    Instant target_{};
+    /// From one stop to the next, at least.
+    std::int64_t stride_ms_ = 1;
     std::vector<std::shared_ptr<Station>> stations_;
 };
 
@@ -365,6 +407,8 @@ std::optional<MovableTime::Moved> MovableTime::move(const Wish& wish, const std:
         }
     }
     const bool stood = stands();
+    const std::int64_t ahead_ms = monotonic_ms_.load();
+    const std::int64_t wall_ahead_ms = wall_ms_.load();
     stand_still();
     Move move(*this, must_end);
     move.moved.from = now();
@@ -380,7 +424,14 @@ std::optional<MovableTime::Moved> MovableTime::move(const Wish& wish, const std:
     }
     move.moved.to = now();
     if (!wish.stands.value_or(stood)) {
-        run_on();
+        if (stood) {
+            run_on();
+        } else {
+            const Setting setting{.stands = false,
+                                  .monotonic_ms = ahead_ms + (move.moved.to.monotonic - move.moved.from.monotonic),
+                                  .wall_ms = wall_ahead_ms + (move.moved.to.wall.value - move.moved.from.wall.value)};
+            change([&](Now, Now) { return setting; });
+        }
     }
     // All measure their rests anew.
     const MutexLock lock(mutex_);
@@ -392,6 +443,7 @@ std::optional<MovableTime::Moved> MovableTime::move(const Wish& wish, const std:
     for (const Seat& seat : seats_) {
         seat.sleeper->look([] {});
     }
+    asker_ = nullptr;
     is_moving_ = false;
     return std::move(move.moved);
 }

@@ -33,7 +33,8 @@ class Sleeper {
 ///
 /// A move does not jump. The clock stands still at each time at which something is due, until that is done, and goes on to the
 /// next: so things happen in their order, and each of them sees its own time. Work that takes its time from the machine
-/// (sockets, waiting fetches, workers of `start_beside_clock`) is not due at any time of this clock.
+/// (sockets, waiting fetches, workers of `start_beside_clock`) is not due at any time of this clock. A clock that ran before a
+/// move is ahead by the length of the move afterwards: the time that the move takes is not lost.
 ///
 /// It is also the executor of that broker, because it must know until when each worker rests. All calls are thread-safe; `now`
 /// takes no lock.
@@ -45,8 +46,10 @@ class MovableTime final : public Clock, public Executor {
     /// At each stop, work may bring about further work this many times, for example a reactor's for a worker. Work that
     /// is due after that waits for the next stop.
     static constexpr int kRoundsMax = 20;
-    /// A move waits no longer than this for work, by the clock of the machine. Then it goes to its end at once.
+    /// A move lasts no longer than this, by the clock of the machine. Then it goes to its end at once.
     static constexpr std::int64_t kWorkMsMax = 60'000;
+    /// A sleeper moves the clock by itself at most this often before the move looks around again.
+    static constexpr std::int64_t kLeashStepsMax = 256;
 
     /// `clock` and `executor` are the machine's, and outlive this.
     explicit MovableTime(const Schedule& machine) : machine_(machine) {}
@@ -71,8 +74,9 @@ class MovableTime final : public Clock, public Executor {
     /// A sleeper must leave before it ends; `leave` waits for a running `Sleeper::look`.
     void join(Sleeper& sleeper) EXCLUDES(mutex_);
     void leave(Sleeper& sleeper) EXCLUDES(mutex_);
-    /// Says until when the sleeper rests; `kNever` if nothing will be due.
-    void rests(Sleeper& sleeper, Instant until) EXCLUDES(mutex_);
+    /// Says until when the sleeper rests; `kNever` if nothing will be due. True if a move goes on to that time at once, because
+    /// nothing else is due until then: the sleeper looks again, and calls `looked` after the last of such looks.
+    [[nodiscard]] bool rests(Sleeper& sleeper, Instant until) EXCLUDES(mutex_);
 
     // Moves.
     struct Wish {
@@ -96,7 +100,9 @@ class MovableTime final : public Clock, public Executor {
     /// this: the move does not wait for that step. The move goes to its end at once when `must_end` says so.
     [[nodiscard]] std::optional<Moved> move(const Wish& wish, const std::function<bool()>& must_end) EXCLUDES(mutex_);
     /// How far the wall clock is ahead of the machine's; negative if people set it back.
-    [[nodiscard]] std::int64_t ahead_ms() { return now().wall.value - machine_.clock.now().wall.value; }
+    [[nodiscard]] std::int64_t ahead_ms() {
+        return stands() ? now().wall.value - machine_.clock.now().wall.value : wall_ms_.load(std::memory_order_acquire);
+    }
     [[nodiscard]] bool stands() const { return stands_.load(std::memory_order_acquire); }
 
   private:
@@ -105,6 +111,14 @@ class MovableTime final : public Clock, public Executor {
     struct Seat {
         Sleeper* sleeper;
         Instant until = kNever;
+    };
+    /// While a move waits for one sleeper alone, that sleeper moves the clock from one of its times to the next, up to `limit`.
+    /// Two threads would need a hundred times as long to tell each other of each time.
+    struct Leash {
+        const Sleeper* sleeper = nullptr;
+        std::string name;
+        Instant limit{};
+        std::int64_t steps = 0;
     };
     /// The clock's two times while it stands; otherwise how far both are ahead of the machine's.
     struct Setting {
@@ -118,9 +132,13 @@ class MovableTime final : public Clock, public Executor {
     [[nodiscard]] Instant step(Station& station) EXCLUDES(mutex_);
     [[nodiscard]] bool is_due(const Station& station) REQUIRES(mutex_);
     [[nodiscard]] Instant machine_rest(const Station& station) REQUIRES(mutex_);
+    /// For workers by this clock; one that asked for the move has none.
+    [[nodiscard]] bool has_work(const Station& station) REQUIRES(mutex_);
+    /// Until when all workers by this clock and all sleepers rest, but for the one that asked for the move, and `but`.
+    [[nodiscard]] Instant earliest_rest(const Sleeper* but) REQUIRES(mutex_);
     [[nodiscard]] static Now shown(const Setting& setting, Now machine);
     /// Changes the setting. `next` gets the time that the clock shows at that moment, and the machine's. Only the thread that
-    /// moves the clock calls this.
+    /// moves the clock calls this, or the sleeper that it waits for.
     void change(const std::function<Setting(Now now, Now machine)>& next);
     void stand_still();
     void stand_at(Now now);
@@ -136,6 +154,9 @@ class MovableTime final : public Clock, public Executor {
     Mutex mutex_{LockRank::movable_time};
     Condition changed_;
     bool is_moving_ GUARDED_BY(mutex_) = false;
+    /// The worker whose step moves the clock; null if none does.
+    const Station* asker_ GUARDED_BY(mutex_) = nullptr;
+    Leash leash_ GUARDED_BY(mutex_);
     std::list<std::shared_ptr<Station>> stations_ GUARDED_BY(mutex_);
     std::vector<Seat> seats_ GUARDED_BY(mutex_);
 };

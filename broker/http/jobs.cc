@@ -11,7 +11,7 @@ bool Jobs::start(std::function<void()> job) {
         return false;
     }
     Job& running = jobs_.emplace_back();
-    running.worker = executor_.start("http-job", [&running, job = std::move(job)]() mutable {
+    running.worker = executor_.start_beside_clock("http-job", [&running, job = std::move(job)]() mutable {
         job();
         // Release what the job holds before other threads see that it is over.
         job = nullptr;

@@ -30,7 +30,9 @@ class Reactor::Bed final : public Sleeper {
     }
     /// The turn is over, and the next one is due at `next` or earlier.
     void rest(Instant next) {
-        time_.rests(*this, next);
+        if (time_.rests(*this, next)) {
+            return;
+        }
         for (const std::function<void()>& looked : std::exchange(looked_, {})) {
             looked();
         }
@@ -273,8 +275,8 @@ void Reactor::rest() {
         arm_timer(std::min(next, next_machine_turn()));
         return;
     }
-    arm_timer(std::min(movable_->machine_time_of(next), next_machine_turn()));
     loop_->bed->rest(next);
+    arm_timer(std::min(movable_->machine_time_of(next), next_machine_turn()));
 }
 
 void Reactor::arm_timer(Instant next) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <future>
 #include <latch>
 #include <mutex>
 #include <semaphore>
@@ -70,6 +71,7 @@ TEST_F(MovableTimeTest, RunsWithTheMachineUntilItIsMoved) {
 TEST_F(MovableTimeTest, AdvanceMovesBothClocksAndLetsThemRunOn) {
     const Now before = time_.now();
     const auto moved = advance(kHourMs);
+    EXPECT_EQ(time_.ahead_ms(), kHourMs) << "the time that the move took is not lost";
     EXPECT_EQ(moved.to.monotonic - moved.from.monotonic, kHourMs);
     EXPECT_EQ(moved.to.wall.value - moved.from.wall.value, kHourMs);
     const Now after = time_.now();
@@ -237,6 +239,61 @@ TEST_F(MovableTimeTest, AStepMayMoveTheClock) {
     EXPECT_EQ(now(), begin + 40);
 }
 
+TEST_F(MovableTimeTest, AWorkerThatIsAtWorkWhenAMoveBeginsTakesPartInIt) {
+    const Instant begin = stand_still();
+    std::binary_semaphore at_work(0);
+    std::binary_semaphore may_go_on(0);
+    Seen seen;
+    const auto worker = time_.start("worker", [&, is_first = true]() mutable {
+        if (std::exchange(is_first, false)) {
+            at_work.release();
+            may_go_on.acquire();
+        } else if (now() == begin + 40) {
+            seen.note(now());
+            return kNever;
+        }
+        return begin + 40;
+    });
+    at_work.acquire();
+    int looks = 0;
+    const auto moved = time_.move({.advance_ms = 100}, [&] {
+        if (++looks == 2) {
+            may_go_on.release();
+        }
+        return false;
+    });
+    ASSERT_TRUE(moved);
+    EXPECT_EQ(seen.since(begin), std::vector<std::int64_t>{40});
+}
+
+TEST_F(MovableTimeTest, AMoveAsksAtEachStopWhetherItMustEnd) {
+    const Instant begin = stand_still();
+    const auto worker = time_.start("worker", [&] { return now() + 1; });
+    int looks = 0;
+    const auto moved = time_.move({.advance_ms = 1'000}, [&] { return ++looks == 100; });
+    ASSERT_TRUE(moved);
+    EXPECT_LE(moved->stops, 101);
+    EXPECT_EQ(now(), begin + 1'000);
+}
+
+TEST_F(MovableTimeTest, AWorkerMayEndDuringAMove) {
+    const Instant begin = stand_still();
+    std::unique_ptr<Worker> ends;
+    std::binary_semaphore at_work(0);
+    ends = time_.start("ends", [&] {
+        if (now() == begin + 10) {
+            at_work.release();
+        }
+        return now() < begin + 10 ? begin + 10 : now() + 1;
+    });
+    std::thread other([&] {
+        at_work.acquire();
+        ends.reset();
+    });
+    EXPECT_TRUE(time_.move({.advance_ms = 500}, never));
+    other.join();
+}
+
 TEST_F(MovableTimeTest, AMoveThatMustEndGoesToItsEndAndNamesTheUnfinished) {
     const Instant begin = stand_still();
     std::binary_semaphore may_go_on(0);
@@ -322,12 +379,14 @@ class StillSleeper final : public Sleeper {
         calls_.push_back(std::move(looked));
         asked_.release();
     }
-    void rest_until(Instant due) {
+    /// False if the sleeper must look again at once.
+    [[nodiscard]] bool rest_until(Instant due) {
         due_ = due;
-        time_.rests(*this, due);
+        return !time_.rests(*this, due);
     }
 
     Seen seen;
+    std::int64_t period_ms = 0;
 
   private:
     void run(const std::stop_token& stop) {
@@ -342,10 +401,12 @@ class StillSleeper final : public Sleeper {
                 call = std::move(calls_.front());
                 calls_.erase(calls_.begin());
             }
-            if (const Instant now = time_.now().monotonic; due_ <= now) {
-                seen.note(now);
-                rest_until(kNever);
-            }
+            do {
+                if (const Instant now = time_.now().monotonic; due_ <= now) {
+                    seen.note(now);
+                    due_ = period_ms > 0 ? now + period_ms : kNever;
+                }
+            } while (!rest_until(due_));
             call();
         }
     }
@@ -361,10 +422,39 @@ class StillSleeper final : public Sleeper {
 TEST_F(MovableTimeTest, SleepersLookWhenTheyAreDue) {
     const Instant begin = stand_still();
     StillSleeper sleeper(time_);
-    sleeper.rest_until(begin + 30);
+    ASSERT_TRUE(sleeper.rest_until(begin + 30));
     const auto moved = advance(100);
     EXPECT_EQ(sleeper.seen.since(begin), std::vector<std::int64_t>{30});
     EXPECT_EQ(moved.ran.at("sleeper"), 1);
+}
+
+TEST_F(MovableTimeTest, ASleeperThatGoesOnByItselfPassesNobodyElse) {
+    const Instant begin = stand_still();
+    StillSleeper often(time_);
+    StillSleeper seldom(time_);
+    often.period_ms = 10;
+    ASSERT_TRUE(often.rest_until(begin + 10));
+    ASSERT_TRUE(seldom.rest_until(begin + 45));
+    Seen seen;
+    const auto worker = time_.start("worker", [&] {
+        if (now() == begin + 70) {
+            seen.note(now());
+        }
+        return now() < begin + 70 ? begin + 70 : kNever;
+    });
+    // As an HTTP request does.
+    std::promise<MovableTime::Moved> answer;
+    const auto job = time_.start_beside_clock("job", [&] {
+        answer.set_value(advance(100));
+        return kOver;
+    });
+    const auto moved = answer.get_future().get();
+    EXPECT_EQ(often.seen.since(begin), (std::vector<std::int64_t>{10, 20, 30, 40, 50, 60, 70, 80, 90, 100}));
+    EXPECT_EQ(seldom.seen.since(begin), std::vector<std::int64_t>{45});
+    EXPECT_EQ(seen.since(begin), std::vector<std::int64_t>{70});
+    EXPECT_EQ(moved.stops, 11);
+    EXPECT_EQ(moved.ran.at("sleeper"), 11);
+    EXPECT_EQ(now(), begin + 100);
 }
 
 }  // namespace
