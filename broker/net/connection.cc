@@ -355,6 +355,9 @@ void Connection::send_ready() {
 
 void Connection::resume() {
     const auto self = owner_.share(*this);  // Serving may end this connection.
+    if (conversation_.is_over()) {
+        return;
+    }
     const Instant now = owner_.reactor().machine_now();
     conversation_.advance(now);
     if (rare_ != nullptr && rare_->sends_at <= now) {
