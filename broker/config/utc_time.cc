@@ -4,8 +4,6 @@
 
 #include <ctime>
 
-#include "protocol/assert.h"
-
 namespace partita::config {
 
 std::optional<TimestampMs> parse_utc_time(const std::string& text) {
@@ -20,7 +18,9 @@ std::optional<TimestampMs> parse_utc_time(const std::string& text) {
 }
 
 std::string utc_time_text(TimestampMs time) {
-    PARTITA_ASSERT(time.value >= 0 && time <= kLastTime, "the text has four digits for the year");
+    if (time.value < 0 || time > kLastTime) {
+        return std::to_string(time.value) + " ms";
+    }
     const auto seconds = static_cast<std::time_t>(time.value / 1000);
     return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(seconds), time.value % 1000);
 }

@@ -12,7 +12,7 @@ inline constexpr TimestampMs kLastTime{253'402'300'799'999};
 
 /// Parses "2026-11-21T10:00:00Z", "2026-11-21T10:00:00" or "2026-11-21", all of them UTC. Null for anything else.
 [[nodiscard]] std::optional<TimestampMs> parse_utc_time(const std::string& text);
-/// "2026-11-21T10:00:00.250Z". From 1970 to `kLastTime`.
+/// "2026-11-21T10:00:00.250Z"; "-1 ms" for a time before 1970 or after `kLastTime`.
 [[nodiscard]] std::string utc_time_text(TimestampMs time);
 
 }  // namespace partita::config

@@ -24,6 +24,8 @@ TEST(UtcTime, IsWrittenWithMilliseconds) {
     EXPECT_EQ(utc_time_text({1'795'255'205'007}), "2026-11-21T10:00:05.007Z");
     EXPECT_EQ(utc_time_text({0}), "1970-01-01T00:00:00.000Z");
     EXPECT_EQ(utc_time_text(kLastTime), "9999-12-31T23:59:59.999Z");
+    EXPECT_EQ(utc_time_text({kLastTime.value + 1}), "253402300800000 ms");
+    EXPECT_EQ(utc_time_text({-1}), "-1 ms");
 }
 
 }  // namespace

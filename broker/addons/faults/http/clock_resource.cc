@@ -9,8 +9,10 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -40,6 +42,8 @@ using http::Surroundings;
 using insight::GroupHistory;
 using nlohmann::ordered_json;
 
+/// The last time to which people may set the clock: it must not reach the last one that can be told while it runs on.
+constexpr TimestampMs kLatest{config::kLastTime.value - 100LL * 365 * 86'400'000};
 /// The most deeds that an answer lists.
 constexpr std::size_t kDeedsMax = 1'000;
 
@@ -72,11 +76,14 @@ class Deeds {
              .message = std::move(event.message),
              .fields = std::move(event.fields)});
     }
-    /// From the histories of groups: those who left in this time, and the rebalances that ended.
-    void look_at(std::string_view group, const GroupHistory& history, TimestampMs from, TimestampMs to) {
-        const auto is_meant = [&](TimestampMs time) { return from < time && time <= to; };
+    /// From the histories of groups: members that are gone, and rebalances that ended. A first look, before the move, notes what
+    /// is no news.
+    void look_at(std::string_view group, const GroupHistory& history, bool is_news) {
+        const auto is_new = [&](std::string_view what, TimestampMs time) {
+            return known_.emplace(group, what, time.value).second && is_news;
+        };
         for (const GroupHistory::KnownMember& member : history.members()) {
-            if (member.gone && is_meant(member.gone->time)) {
+            if (member.gone && is_new(member.member_id, member.gone->time)) {
                 add({.time = member.gone->time,
                      .area = "groups",
                      .message = "a member is gone",
@@ -87,7 +94,7 @@ class Deeds {
             }
         }
         for (const GroupHistory::Rebalance& rebalance : history.rebalances()) {
-            if (rebalance.ended && is_meant(*rebalance.ended)) {
+            if (rebalance.ended && is_new("", *rebalance.ended)) {
                 add({.time = *rebalance.ended,
                      .area = "groups",
                      .message = "a rebalance ended",
@@ -124,6 +131,8 @@ class Deeds {
     MovableTime& time_;
     std::vector<Deed> deeds_;
     std::size_t left_out_ = 0;
+    /// Group, member (none for a rebalance) and time of each event of a history that was looked at.
+    std::set<std::tuple<std::string, std::string, std::int64_t>> known_;
 };
 
 void tell_time(ordered_json& object, MovableTime& time) {
@@ -137,6 +146,14 @@ void tell_time(ordered_json& object, MovableTime& time) {
 void move(const Surroundings& surroundings, Exchange& exchange, MovableTime& time, const MovableTime::Wish& wish) {
     const runtime::Services& services = surroundings.services;
     Deeds deeds(time);
+    const auto look_at_histories = [&](bool is_news) {
+        const auto look = [&](std::string_view group, const GroupHistory& history) { deeds.look_at(group, history, is_news); };
+        services.coordinators.groups.visit_histories(look);
+        for (runtime::OwnershipSource* source : services.extensions.ownership) {
+            source->visit_histories(look);
+        }
+    };
+    look_at_histories(false);
     std::optional<MovableTime::Moved> moved;
     {
         const log::Listener listener([&](log::Event event) { deeds.hear(std::move(event)); });
@@ -146,13 +163,7 @@ void move(const Surroundings& surroundings, Exchange& exchange, MovableTime& tim
         respond_error(exchange, Status::conflict, "another request moves the clock; try again when it is done");
         return;
     }
-    const auto look = [&](std::string_view group, const GroupHistory& history) {
-        deeds.look_at(group, history, moved->from.wall, moved->to.wall);
-    };
-    services.coordinators.groups.visit_histories(look);
-    for (runtime::OwnershipSource* source : services.extensions.ownership) {
-        source->visit_histories(look);
-    }
+    look_at_histories(true);
     ordered_json object = surroundings.identity.begin_answer();
     tell_time(object, time);
     object["advanced_ms"] = moved->to.wall.value - moved->from.wall.value;
@@ -182,11 +193,14 @@ void move_clock(const Surroundings& surroundings, const ExchangePointer& exchang
         return;
     }
     JsonBody body(*exchange);
-    const std::int64_t left_ms = std::max<std::int64_t>(0, config::kLastTime.value - time->now().wall.value);
+    const std::int64_t left_ms = std::max<std::int64_t>(0, kLatest.value - time->now().wall.value);
     const auto advance_ms = body.number("advance_ms", {.least = 0, .most = left_ms});
     MovableTime::Wish wish{.advance_ms = advance_ms.value_or(0), .wall = body.time("set")};
     if (body.has("freeze")) {
         wish.stands = body.flag("freeze");
+    }
+    if (wish.wall && *wish.wall > kLatest) {
+        body.complain("\"set\" is later than " + config::utc_time_text(kLatest));
     }
     if (advance_ms && wish.wall) {
         body.complain("\"advance_ms\" and \"set\" do not go together");
