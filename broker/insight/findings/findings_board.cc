@@ -106,6 +106,20 @@ void FindingsBoard::restore(PastFindings past, TimestampMs now) {
     }
 }
 
+std::size_t FindingsBoard::forget(TimestampMs now) {
+    const std::size_t count = open_count_ + ended_.size();
+    for (const auto& [name, source] : sources_) {
+        for (const auto& [key, held] : source.findings) {
+            end(held.open, EndedFinding::How::over, now);
+        }
+    }
+    sources_.clear();
+    open_count_ = 0;
+    settle_overflow(now);
+    ended_.clear();
+    return count;
+}
+
 std::vector<FindingsBoard::Newcomer> FindingsBoard::settle_known(Source& source, std::span<const Finding> current,
                                                                  TimestampMs now) {
     std::vector<Newcomer> newcomers;

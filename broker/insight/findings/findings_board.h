@@ -122,6 +122,9 @@ class FindingsBoard {
     /// Takes what an earlier run of the broker left. Harm opens again, each with the time of its first opening. From then on its
     /// `past_source` reports whether it is over. Call this once.
     void restore(PastFindings past, TimestampMs now);
+    /// Closes all open findings, and forgets those and the ones that are over. Returns how many they were. Sources that still
+    /// report a finding open it anew.
+    std::size_t forget(TimestampMs now);
 
     /// The events since the last call, in order.
     [[nodiscard]] std::vector<FindingEvent> take_events();

@@ -96,6 +96,16 @@ void FindingsHub::restore(PastFindings past, TimestampMs now) {
     publish();
 }
 
+std::size_t FindingsHub::forget(TimestampMs now) {
+    const MutexLock lock(mutex_);
+    const std::size_t count = board_.forget(now);
+    publish();
+    if (when_forgotten_) {
+        when_forgotten_();
+    }
+    return count;
+}
+
 void FindingsHub::publish() {
     const std::vector<FindingEvent> events = board_.take_events();
     log_events(events);

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "broker/insight/findings/findings_board.h"
@@ -43,6 +44,10 @@ class FindingsHub {
     std::size_t mark_seen(FunctionRef<bool(const OpenFinding&)> which, TimestampMs now);
     /// See FindingsBoard::restore.
     void restore(PastFindings past, TimestampMs now);
+    /// See FindingsBoard::forget. Afterwards it calls `when_forgotten`, if that was set.
+    std::size_t forget(TimestampMs now);
+    /// Set this before threads share the hub. The call runs with the hub's lock held: it must not call the hub.
+    void set_when_forgotten(std::function<void()> call) { when_forgotten_ = std::move(call); }
 
     /// All open findings, the worst first.
     [[nodiscard]] std::vector<OpenFinding> open() const;
@@ -59,6 +64,7 @@ class FindingsHub {
     mutable Mutex mutex_{LockRank::findings_hub};
     FindingsBoard board_ GUARDED_BY(mutex_);
     std::map<SubscriptionId, Subscriber> subscribers_ GUARDED_BY(mutex_);
+    std::function<void()> when_forgotten_;
     SubscriptionId last_subscription_ GUARDED_BY(mutex_) = 0;
 };
 

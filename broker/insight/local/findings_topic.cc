@@ -22,7 +22,15 @@ std::unique_ptr<EventHistory> FindingsTopic::history() const {
 }
 
 void FindingsTopic::start() {
+    findings_.set_when_forgotten([this] { forget(); });
     subscription_ = findings_.subscribe([this](const FindingEvent& event) { on_event(event); });
+}
+
+void FindingsTopic::forget() {
+    const MutexLock lock(mutex_);
+    waiting_.clear();
+    is_wanted_ = false;
+    left_out_ = 0;
 }
 
 void FindingsTopic::stop() {

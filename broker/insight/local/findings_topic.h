@@ -62,6 +62,8 @@ class FindingsTopic {
     };
 
     void on_event(const FindingEvent& event);
+    /// Drops waiting events: the topic is not made again for what was before.
+    void forget();
     /// Writes some of the waiting events. Runs on the first reactor.
     [[nodiscard]] bool write_waiting(logs::Turn& turn, runtime::Catalog& catalog);
     void post();

@@ -280,6 +280,36 @@ TEST(FindingsBoard, OnlyChosenHarmIsSeenAndNoDanger) {
     EXPECT_EQ(board.open()[0].finding.id, HazardId::stale_producer);
 }
 
+TEST(FindingsBoard, NothingOfBeforeIsThereOnceAllIsForgotten) {
+    FindingsBoard board;
+    board.settle("readers", std::vector{out_of_order("billing", 3), out_of_order("audit", 3)}, {1000});
+    board.settle("producers", std::vector{stale("a")}, {1000});
+    EXPECT_EQ(board.mark_seen([](const OpenFinding& open) { return open.finding.subject.group == "audit"; }, {2000}), 1u);
+    (void)board.take_events();
+    EXPECT_EQ(board.forget({3000}), 3u);
+    EXPECT_TRUE(board.open().empty());
+    EXPECT_TRUE(board.ended().empty());
+    EXPECT_EQ(board.open_count(), 0u);
+    const auto events = board.take_events();
+    ASSERT_EQ(events.size(), 2u);
+    EXPECT_EQ(events[0].kind, Kind::closed);
+    EXPECT_EQ(events[1].kind, Kind::closed);
+    // Harm that was seen counts as new, too.
+    board.settle("readers", std::vector{out_of_order("audit", 1)}, {4000});
+    EXPECT_EQ(board.open().size(), 1u);
+    EXPECT_EQ(board.forget({5000}), 1u);
+    EXPECT_EQ(board.forget({6000}), 0u);
+}
+
+TEST(FindingsBoard, AFullBoardIsForgottenWithItsOwnFinding) {
+    FindingsBoard board;
+    board.settle("readers/orders", seeded_many(FindingsBoard::kOpenMax + 1), {0});
+    (void)board.take_events();
+    EXPECT_EQ(board.forget({1000}), FindingsBoard::kOpenMax);
+    EXPECT_TRUE(board.open().empty());
+    EXPECT_EQ(board.take_events().size(), FindingsBoard::kOpenMax + 1) << "its own finding closes, too";
+}
+
 TEST(FindingsBoard, UnchangedHarmIsToldAgainAfterADayAndUnchangedDangerIsNot) {
     FindingsBoard board;
     for (const std::int64_t time : {std::int64_t{0}, FindingsBoard::kHarmRepeatMs - 1, FindingsBoard::kHarmRepeatMs}) {
