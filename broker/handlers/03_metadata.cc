@@ -19,6 +19,7 @@
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/extensions.h"
+#include "broker/handlers/metadata_cluster.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -190,6 +191,19 @@ void metadata(runtime::RequestContext& context, runtime::Catalog& catalog) {
         add_all_requested(reply, *request, any_id, may_create);
     }
     MetadataResponse response;
+    tell_cluster(context, response);
+    response.topics = reply.topics;
+    if (request->include_cluster_authorized_operations && context.version() >= 8 && context.version() <= 10) {
+        response.cluster_authorized_operations =
+            authorize_cluster(context, access::kDescribeCluster)
+                ? authorized_operations(context, access::ResourceType::cluster, access::kClusterName)
+                : 0;
+    }
+    context.reply(response);
+}
+
+void tell_cluster(runtime::RequestContext& context, MetadataResponse& response) {
+    Arena& arena = context.arena();
     const std::span<const logs::Node> nodes = context.services.placement.nodes();
     ArenaVector<MetadataResponse::Broker> brokers(arena, nodes.size());
     const auto config = context.services.config.get();
@@ -204,14 +218,6 @@ void metadata(runtime::RequestContext& context, runtime::Catalog& catalog) {
     response.brokers = brokers;
     response.cluster_id = context.services.description.cluster_id;
     response.controller_id = context.services.placement.own().value;
-    response.topics = reply.topics;
-    if (request->include_cluster_authorized_operations && context.version() >= 8 && context.version() <= 10) {
-        response.cluster_authorized_operations =
-            authorize_cluster(context, access::kDescribeCluster)
-                ? authorized_operations(context, access::ResourceType::cluster, access::kClusterName)
-                : 0;
-    }
-    context.reply(response);
 }
 
 }  // namespace partita::handlers

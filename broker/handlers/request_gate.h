@@ -8,7 +8,7 @@
 #include "protocol/types.h"
 
 namespace partita::runtime {
-class ClientRequest;
+class RequestContext;
 struct ClientConnection;
 }  // namespace partita::runtime
 
@@ -39,7 +39,7 @@ struct Passage {
 class RequestGate {
   public:
     virtual ~RequestGate() = default;
-    [[nodiscard]] virtual Passage pass(runtime::ClientRequest& request) = 0;
+    [[nodiscard]] virtual Passage pass(runtime::RequestContext& request) = 0;
     /// The connection has ended.
     virtual void closed(const runtime::ClientConnection& client) = 0;
 };

@@ -386,6 +386,26 @@ def test_a_reader_of_each_library_reads_on(broker, unique, agent):
     assert [acted(broker, rule) for rule in rules] == [1, 1, 1, 1]
 
 
+def test_metadata_with_an_error_still_names_the_brokers(broker, unique):
+    topic = unique("topic")
+    insight.create(broker, topic, 1)
+    add(broker, {"api": "Metadata", "topic": topic}, {"error": "TOPIC_AUTHORIZATION_FAILED"})
+    told = insight.admin(broker).list_topics(topic, timeout=30)
+    assert told.topics[topic].error.code() == confluent_kafka.KafkaError.TOPIC_AUTHORIZATION_FAILED
+    assert len(told.brokers) == 1 and told.cluster_id
+
+
+def test_a_fetch_with_an_error_tells_no_end_of_the_partition(broker, unique):
+    topic = unique("topic")
+    insight.create(broker, topic, 1)
+    produce_one = producer_of(broker)
+    produce_one.produce(topic, "there")
+    assert produce_one.flush(30) == 0
+    rule = add(broker, {"api": "Fetch", "topic": topic}, {"error": "NOT_LEADER_OR_FOLLOWER"}, times=2)
+    assert values(broker, topic) == ["there"]
+    assert acted(broker, rule) == 2
+
+
 def producer_of(broker, **config):
     return confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap, "linger.ms": 0, "socket.timeout.ms": 2000, **config})
 

@@ -21,6 +21,10 @@ using codec_detail::value_size;
 
 constexpr std::string_view kErrorFields[] = {"ErrorCode", "PartitionErrorCode"};
 
+/// Members that are -1 beside an error, and not zero as by the message's definition.
+constexpr std::string_view kUnknownFields[] = {"HighWatermark", "LastStableOffset", "LogStartOffset", "BaseOffset", "NodeId",
+                                               "Port",          "ProducerEpoch",    "CommittedOffset"};
+
 /// Names of one thing in requests and in responses.
 constexpr std::array<std::string_view, 3> kSynonyms[] = {
     {"Partition", "PartitionIndex", "Index"},
@@ -96,12 +100,28 @@ class Mirror {
         for (const Field& field : response_schema.fields) {
             if (is_error_field(field) && field.versions.contains(version_) && !is_inside) {
                 put(member(response, field), error_);
+                put_unknown(response_schema, response);
             }
         }
         return has_own || is_inside;
     }
 
   private:
+    void put_unknown(const Schema& schema, void* message) const {
+        for (const Field& field : schema.fields) {
+            if (field.is_array || !field.versions.contains(version_) ||
+                std::ranges::find(kUnknownFields, field.name) == std::end(kUnknownFields)) {
+                continue;
+            }
+            if (field.kind == Kind::int64) {
+                put(member(message, field), std::int64_t{-1});
+            } else if (field.kind == Kind::int32) {
+                put(member(message, field), std::int32_t{-1});
+            } else if (field.kind == Kind::int16) {
+                put(member(message, field), std::int16_t{-1});
+            }
+        }
+    }
     [[nodiscard]] bool has_error(const Schema& schema) const {
         for (const Field& field : schema.fields) {
             const bool is_nested = field.kind == Kind::structure && field.nested != nullptr && field.versions.contains(version_);
@@ -212,7 +232,7 @@ bool is_of_whole(ErrorCode error) {
     return std::ranges::find(kOfWhole, error) != std::end(kOfWhole);
 }
 
-const void* error_response(const ApiInfo& api, std::int16_t version, const void* request, ErrorCode error, Arena& arena) {
+void* error_response(const ApiInfo& api, std::int16_t version, const void* request, ErrorCode error, Arena& arena) {
     void* response = arena.allocate_unlimited(api.response->size, api.response->alignment);
     std::memcpy(response, api.response->defaults, api.response->size);
     // If nothing has room for the error, the response is empty.

@@ -16,8 +16,8 @@ namespace partita::faults {
 /// the result comes from `arena` and may borrow from the request.
 ///
 /// Where several levels of the response have room for an error, an error of a whole takes the outermost one, others the innermost
-/// one that has entries. A response without any room for an error stays as it is when nothing was found.
-[[nodiscard]] const void* error_response(const ApiInfo& api, std::int16_t version, const void* request, ErrorCode error,
-                                         Arena& arena);
+/// one that has entries. Beside an error, offsets and ids that Kafka does not know are -1, whatever the default of the message.
+/// A response without any room for an error stays as it is when nothing was found.
+[[nodiscard]] void* error_response(const ApiInfo& api, std::int16_t version, const void* request, ErrorCode error, Arena& arena);
 
 }  // namespace partita::faults

@@ -7,10 +7,12 @@
 #include "broker/addons/faults/core/error_response.h"
 #include "broker/addons/faults/core/request_names.h"
 #include "broker/config/log_setup.h"
+#include "broker/handlers/metadata_cluster.h"
 #include "broker/handlers/request_context.h"
 #include "broker/logs/topic_table.h"
 #include "protocol/codec.h"
 #include "protocol/messages/00_produce.h"
+#include "protocol/messages/03_metadata.h"
 
 namespace partita::faults {
 namespace {
@@ -118,7 +120,7 @@ std::optional<Faults::Status> Faults::find(std::string_view id) const {
     return entry == nullptr ? std::nullopt : std::optional(status_of(*entry, entry->notes));
 }
 
-const Rule* Faults::decide(runtime::ClientRequest& request, Now now) {
+const Rule* Faults::decide(runtime::RequestContext& request, Now now) {
     RequestNames names;
     std::vector<NamedPartition> partitions;
     bool is_incomplete = false;
@@ -150,7 +152,7 @@ const Rule* Faults::decide(runtime::ClientRequest& request, Now now) {
                          now);
 }
 
-Passage Faults::pass(runtime::ClientRequest& request) {
+Passage Faults::pass(runtime::RequestContext& request) {
     if (!has_rules_.load(std::memory_order_relaxed)) {
         return {};
     }
@@ -188,7 +190,7 @@ Passage Faults::pass(runtime::ClientRequest& request) {
     return carry_out(rule, request);
 }
 
-Passage Faults::carry_out(const Rule& rule, runtime::ClientRequest& request) {
+Passage Faults::carry_out(const Rule& rule, runtime::RequestContext& request) {
     const Action& action = rule.action;
     if (action.drop_request) {
         return {.way = Passage::Way::drop_request};
@@ -209,7 +211,12 @@ Passage Faults::carry_out(const Rule& rule, runtime::ClientRequest& request) {
             return {.way = Passage::Way::disconnect,
                     .reason = "the rule " + rule.id + " of the test bench fails a request that has no answer"};
         }
-        request.reply_with(error_response(request.api(), request.version(), message, *action.error, request.arena()));
+        void* const response = error_response(request.api(), request.version(), message, *action.error, request.arena());
+        if (request.api_key() == ApiKey::metadata) {
+            // A client takes an answer without brokers for none at all.
+            handlers::tell_cluster(request, *static_cast<MetadataResponse*>(response));
+        }
+        request.reply_with(response);
         return {.way = Passage::Way::answered, .treatment = treatment_of(rule, request)};
     }
     if (action.throttle_ms > 0) {
@@ -218,7 +225,7 @@ Passage Faults::carry_out(const Rule& rule, runtime::ClientRequest& request) {
     return {.treatment = treatment_of(rule, request)};
 }
 
-std::unique_ptr<runtime::ReplyTreatment> Faults::treatment_of(const Rule& rule, runtime::ClientRequest& request) {
+std::unique_ptr<runtime::ReplyTreatment> Faults::treatment_of(const Rule& rule, runtime::RequestContext& request) {
     const Action& action = rule.action;
     const bool is_changed = changes_answer(action);
     if (action.slow_bytes_per_s == 0 && !action.reset_after_bytes && !action.duplicate_response && !is_changed) {
@@ -238,7 +245,7 @@ std::unique_ptr<runtime::ReplyTreatment> Faults::treatment_of(const Rule& rule, 
     return treatment;
 }
 
-std::function<void(runtime::Reply&)> Faults::change_of(const Rule& rule, runtime::ClientRequest& request) {
+std::function<void(runtime::Reply&)> Faults::change_of(const Rule& rule, runtime::RequestContext& request) {
     AnswerPart part{.topic = rule.match.topic, .topic_id = {}, .partition = rule.match.partition};
     if (const logs::TopicState* topic = part.topic.empty() ? nullptr : topics_.table()->find(part.topic)) {
         part.topic_id = topic->topic->id;

@@ -53,7 +53,7 @@ class Faults final : public handlers::RequestGate {
     /// Null for an unknown rule.
     [[nodiscard]] std::optional<Status> find(std::string_view id) const EXCLUDES(mutex_);
 
-    [[nodiscard]] handlers::Passage pass(runtime::ClientRequest& request) override EXCLUDES(mutex_);
+    [[nodiscard]] handlers::Passage pass(runtime::RequestContext& request) override EXCLUDES(mutex_);
     void closed(const runtime::ClientConnection& client) override EXCLUDES(mutex_);
 
   private:
@@ -64,11 +64,11 @@ class Faults final : public handlers::RequestGate {
         bool is_held = false;
         runtime::ReplyTarget target;
     };
-    [[nodiscard]] const Rule* decide(runtime::ClientRequest& request, Now now) REQUIRES(mutex_);
-    [[nodiscard]] handlers::Passage carry_out(const Rule& rule, runtime::ClientRequest& request);
+    [[nodiscard]] const Rule* decide(runtime::RequestContext& request, Now now) REQUIRES(mutex_);
+    [[nodiscard]] handlers::Passage carry_out(const Rule& rule, runtime::RequestContext& request);
     /// The treatment of the answer; null if it leaves as usual.
-    [[nodiscard]] std::unique_ptr<runtime::ReplyTreatment> treatment_of(const Rule& rule, runtime::ClientRequest& request);
-    [[nodiscard]] std::function<void(runtime::Reply&)> change_of(const Rule& rule, runtime::ClientRequest& request)
+    [[nodiscard]] std::unique_ptr<runtime::ReplyTreatment> treatment_of(const Rule& rule, runtime::RequestContext& request);
+    [[nodiscard]] std::function<void(runtime::Reply&)> change_of(const Rule& rule, runtime::RequestContext& request)
         EXCLUDES(mutex_);
     [[nodiscard]] Status status_of(const FaultTable::Entry& entry, std::deque<MatchNote> notes) const REQUIRES(mutex_);
     /// The requests that wait because of the rule are served at once.

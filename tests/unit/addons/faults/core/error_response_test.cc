@@ -50,8 +50,8 @@ TEST_F(ErrorResponseTest, EachPartitionOfAProduceHasTheError) {
     request.topic_data = topics;
     EXPECT_EQ(
         json(ApiKey::produce, 3, request, ErrorCode::not_leader_or_follower),
-        R"({"responses":[{"name":"orders","partitionResponses":[{"index":3,"errorCode":6,"baseOffset":0,"logAppendTimeMs":-1},)"
-        R"({"index":5,"errorCode":6,"baseOffset":0,"logAppendTimeMs":-1}]}],"throttleTimeMs":0})");
+        R"({"responses":[{"name":"orders","partitionResponses":[{"index":3,"errorCode":6,"baseOffset":-1,"logAppendTimeMs":-1},)"
+        R"({"index":5,"errorCode":6,"baseOffset":-1,"logAppendTimeMs":-1}]}],"throttleTimeMs":0})");
 }
 
 TEST_F(ErrorResponseTest, AFetchHasItInItsPartitionsAndASessionErrorAbove) {
@@ -65,8 +65,8 @@ TEST_F(ErrorResponseTest, AFetchHasItInItsPartitionsAndASessionErrorAbove) {
     const std::string of_partition = json(ApiKey::fetch, 12, request, ErrorCode::offset_out_of_range);
     EXPECT_THAT(
         of_partition,
-        HasSubstr(
-            R"("errorCode":0,"sessionId":0,"responses":[{"topic":"orders","partitions":[{"partitionIndex":3,"errorCode":1,)"));
+        HasSubstr(R"("errorCode":0,"sessionId":0,"responses":[{"topic":"orders","partitions":[{"partitionIndex":3,"errorCode":1,)"
+                  R"("highWatermark":-1,"lastStableOffset":-1,"logStartOffset":-1,)"));
     const std::string of_session = json(ApiKey::fetch, 12, request, ErrorCode::fetch_session_id_not_found);
     EXPECT_THAT(of_session, HasSubstr(R"("errorCode":70,"sessionId":0,"responses":[])"));
     EXPECT_THAT(json(ApiKey::fetch, 12, FetchRequest(), ErrorCode::offset_out_of_range),
