@@ -1,5 +1,7 @@
 #pragma once
 
+#include <expected>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -8,6 +10,7 @@
 #include "broker/handlers/extensions.h"
 #include "broker/logs/append_steps.h"
 #include "broker/logs/read_steps.h"
+#include "broker/runtime/loop/start_error.h"
 #include "schedule/executor.h"
 
 namespace partita::logs {
@@ -62,6 +65,8 @@ struct AddonPlace {
     insight::FindingsHub& findings;
     runtime::UpkeepBell& upkeep;
     runtime::FailureLog& failures;
+    /// See first_topics.h. Any thread may call it once the topics are loaded.
+    std::function<std::expected<void, runtime::StartError>(Now now)> make_first_topics;
 };
 
 /// The running part of an addon in one broker. The calls come in this order, on the thread that starts and stops the broker: each

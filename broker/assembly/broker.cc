@@ -201,7 +201,8 @@ handlers::Extensions Broker::Parts::join_addons() {
                    .own_changes = own_changes,
                    .findings = findings,
                    .upkeep = upkeep,
-                   .failures = failures},
+                   .failures = failures,
+                   .make_first_topics = [this](Now now) { return make_first_topics(*config.get(), catalog, now); }},
                   joined);
     return joined;
 }

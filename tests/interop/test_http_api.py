@@ -368,6 +368,12 @@ def test_the_clock(site):
     assert moved["advanced_ms"] == 3_600_000 and moved["ran"]["upkeep"] >= 1
 
 
+def test_a_reset(site):
+    site.ask("addFaults", {"match": {"api": "Fetch"}, "do": {"delay_ms": 1}})
+    assert site.ask("removeEverything")["removed"]["faults"] == 1
+    assert site.ask("topics")["topics"] == []
+
+
 def test_every_operation_was_asked_and_every_route_is_described(site):
     assert OPERATIONS.keys() == site.asked, "the tests above leave some out"
     _, text = site.send("GET", "/nowhere", None)

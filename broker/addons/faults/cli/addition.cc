@@ -1,4 +1,4 @@
-// `partita serve --test-bench`, `partita clock` and `partita fault`.
+// `partita serve --test-bench`, `partita clock`, `partita fault` and `partita reset`.
 
 #include "broker/cli/addition.h"
 
@@ -10,7 +10,9 @@
 
 #include "broker/addons/faults/cli/clock_command.h"
 #include "broker/addons/faults/cli/fault_command.h"
+#include "broker/addons/faults/cli/reset_command.h"
 #include "broker/addons/faults/config/fault_config.h"
+#include "broker/cli/http_client.h"
 
 namespace partita::faults {
 namespace {
@@ -34,6 +36,13 @@ class ServeOptions final : public cli::ServeOptionsOfAddon {
 };
 
 constexpr tools::Option kOnlyHelp[] = {cli::kHelp};
+constexpr tools::Option kResetOptions[] = {
+    {.name = "json", .argument = "", .help = "print the broker's answer as it is"},
+    cli::kHttp,
+    cli::kHttpTokenFile,
+    cli::kHttpCa,
+    cli::kHelp,
+};
 
 constexpr cli::Command kCommands[] = {
     {.name = "clock",
@@ -49,6 +58,14 @@ constexpr cli::Command kCommands[] = {
                 "docs/test-bench.md.",
      .options = kOnlyHelp,
      .subcommands = kFaultActions},
+    {.name = "reset",
+     .summary = "remove everything from a running broker, if it has a test bench",
+     .purpose =
+         "Remove all topics, groups, transactions, quotas, ACLs, dynamic configs, findings and faults from a running broker, as "
+         "if it had been started for the first time. The broker needs a test bench: partita serve --test-bench. See "
+         "docs/test-bench.md.",
+     .options = kResetOptions,
+     .run = run_reset},
 };
 
 constexpr tools::Option kServeOptions[] = {

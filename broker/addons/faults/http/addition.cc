@@ -11,6 +11,7 @@ using http::Route;
 constexpr Route kRoutes[] = {
     Route{{"v1", "clock"}, serve_clock, Method::get, access::kDescribeCluster},
     Route{{"v1", "clock"}, move_clock, Method::post, access::kAlterCluster},
+    Route{{"v1", "everything"}, remove_everything, Method::delete_, access::kAlterCluster},
     Route{{"v1", "faults"}, serve_faults, Method::get, access::kDescribeCluster},
     Route{{"v1", "faults"}, add_faults, Method::post, access::kAlterCluster},
     Route{{"v1", "faults"}, remove_faults, Method::delete_, access::kAlterCluster},

@@ -17,4 +17,7 @@ void release_fault(const http::Surroundings& surroundings, const http::ExchangeP
 void serve_clock(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
 void move_clock(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
 
+// everything_resource.cc: the cluster as it was at the first start.
+void remove_everything(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
+
 }  // namespace partita::faults

@@ -3,6 +3,7 @@
 
 #include "broker/addons/faults/config/fault_config.h"
 #include "broker/addons/faults/shell/faults.h"
+#include "broker/addons/faults/shell/first_topics.h"
 #include "broker/assembly/addon.h"
 #include "broker/config/log_setup.h"
 #include "schedule/movable_time.h"
@@ -19,6 +20,8 @@ class FaultsAddon final : public assembly::Addon {
             faults_.emplace(place.topics, place.turns);
             extensions.gate = &*faults_;
             extensions.parts.add(*faults_);
+            first_topics_.make = place.make_first_topics;
+            extensions.parts.add(first_topics_);
         }
     }
     void announce() const override {
@@ -33,6 +36,7 @@ class FaultsAddon final : public assembly::Addon {
   private:
     const bool has_test_bench_;
     std::optional<Faults> faults_;
+    FirstTopics first_topics_;
 };
 
 }  // namespace
