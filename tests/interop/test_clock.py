@@ -8,6 +8,7 @@ import urllib.request
 import confluent_kafka
 import pytest
 
+import browser as browsers
 import clients
 import harness
 import insight
@@ -194,6 +195,21 @@ def test_a_bad_wish_is_refused_with_a_sentence(broker, wish, sentence):
         clock(broker, **wish)
     assert refused.value.code == 400
     assert sentence in json.load(refused.value)["error"]
+
+
+@pytest.mark.parametrize("width", (400, 1600))
+def test_each_page_of_the_console_says_that_the_broker_has_a_test_bench(broker, width):
+    browser = browsers.Browser()
+    try:
+        browser.size(width, 800)
+        for page in ("topics", "groups", "findings", "broker"):
+            browser.go(f"http://{insight.address(broker)}/#/{page}")
+            browser.wait("(one => one && one.offsetHeight > 0)(document.querySelector('.bench'))", "the banner")
+            assert "has a test bench" in browser.run("document.querySelector('.bench').textContent")
+            assert browser.run("document.documentElement.scrollWidth <= window.innerWidth"), "the page is wider than the window"
+        assert browser.take_problems() == []
+    finally:
+        browser.close()
 
 
 def test_a_broker_without_a_test_bench_keeps_its_clock():
