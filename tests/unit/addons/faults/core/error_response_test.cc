@@ -97,7 +97,7 @@ TEST_F(ErrorResponseTest, GroupsHaveIt) {
     FindCoordinatorRequest find;
     find.coordinator_keys = keys;
     EXPECT_THAT(json(ApiKey::find_coordinator, 4, find, ErrorCode::coordinator_not_available),
-                HasSubstr(R"("coordinators":[{"key":"billing","nodeId":0,"host":"","port":0,"errorCode":15)"));
+                HasSubstr(R"("coordinators":[{"key":"billing","nodeId":-1,"host":"","port":-1,"errorCode":15)"));
 }
 
 TEST_F(ErrorResponseTest, CommitsAndTheirLookUpsHaveItWhereClientsLook) {
