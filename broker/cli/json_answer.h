@@ -11,6 +11,10 @@
 /// Commands read the JSON answers of a broker with these.
 namespace partita::cli {
 
+inline constexpr tools::Option kAnswerAsJson{.name = "json", .argument = "", .help = "print the broker's answer as it is"};
+/// The options of a command that asks for one thing.
+inline constexpr tools::Option kAnswerOptions[] = {kAnswerAsJson, kHttp, kHttpTokenFile, kHttpCa, kHelp};
+
 /// The JSON of a good answer. For any other one it prints the reason, and the error is the exit code.
 [[nodiscard]] std::expected<nlohmann::ordered_json, int> json_of(const HttpPlace& http,
                                                                  const std::expected<HttpAnswer, HttpFailure>& answer);

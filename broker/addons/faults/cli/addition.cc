@@ -12,7 +12,7 @@
 #include "broker/addons/faults/cli/fault_command.h"
 #include "broker/addons/faults/cli/reset_command.h"
 #include "broker/addons/faults/config/fault_config.h"
-#include "broker/cli/http_client.h"
+#include "broker/cli/json_answer.h"
 
 namespace partita::faults {
 namespace {
@@ -36,13 +36,6 @@ class ServeOptions final : public cli::ServeOptionsOfAddon {
 };
 
 constexpr tools::Option kOnlyHelp[] = {cli::kHelp};
-constexpr tools::Option kResetOptions[] = {
-    {.name = "json", .argument = "", .help = "print the broker's answer as it is"},
-    cli::kHttp,
-    cli::kHttpTokenFile,
-    cli::kHttpCa,
-    cli::kHelp,
-};
 
 constexpr cli::Command kCommands[] = {
     {.name = "clock",
@@ -64,7 +57,7 @@ constexpr cli::Command kCommands[] = {
          "Remove all topics, groups, transactions, quotas, ACLs, dynamic configs, findings and faults from a running broker, as "
          "if it had been started for the first time. The broker needs a test bench: partita serve --test-bench. See "
          "docs/test-bench.md.",
-     .options = kResetOptions,
+     .options = cli::kAnswerOptions,
      .run = run_reset},
 };
 

@@ -26,10 +26,7 @@ using cli::CommandLine;
 using cli::HttpMethod;
 using cli::HttpPlace;
 using cli::json_of;
-using cli::kHelp;
-using cli::kHttp;
-using cli::kHttpCa;
-using cli::kHttpTokenFile;
+using cli::kAnswerOptions;
 using cli::print_text;
 using cli::read_guarded;
 using cli::refuse;
@@ -128,8 +125,6 @@ constexpr tools::Check kDuration{[](std::string_view text) { return parse_durati
 constexpr tools::Check kTime{[](std::string_view text) { return config::parse_utc_time(std::string(text)).has_value(); },
                              "a UTC time such as 2026-12-24T18:00:00Z or 2026-12-24"};
 
-constexpr tools::Option kClockAsJson{.name = "json", .argument = "", .help = "print the broker's answer as it is"};
-constexpr tools::Option kClockOptions[] = {kClockAsJson, kHttp, kHttpTokenFile, kHttpCa, kHelp};
 constexpr tools::Option kDurations[] = {
     {.name = "DURATION", .argument = "", .help = "how far: 250ms, 45s, 15m, 2h, 7d", .is_required = true, .check = kDuration},
 };
@@ -143,7 +138,7 @@ constinit const Command kClockActions[5] = {
     {.name = "advance",
      .summary = "set the clock forward, and print what fell due",
      .purpose = "Set the clock forward, and print what fell due. The command ends when all of that is done.",
-     .options = kClockOptions,
+     .options = kAnswerOptions,
      .positionals = kDurations,
      .run = advance},
     {.name = "freeze",
@@ -151,17 +146,17 @@ constinit const Command kClockActions[5] = {
      .purpose =
          "Let the clock stand still, until partita clock resume. Nothing falls due meanwhile, unless partita clock advance "
          "moves the clock.",
-     .options = kClockOptions,
+     .options = kAnswerOptions,
      .run = freeze},
-    {.name = "resume", .summary = "let the clock run on", .options = kClockOptions, .run = resume},
+    {.name = "resume", .summary = "let the clock run on", .options = kAnswerOptions, .run = resume},
     {.name = "set",
      .summary = "set the clock to a time, and print what fell due",
      .purpose =
          "Set the clock to a time. If that is later, what falls due until then happens. If it is earlier, nothing falls due.",
-     .options = kClockOptions,
+     .options = kAnswerOptions,
      .positionals = kTimes,
      .run = set},
-    {.name = "show", .summary = "print the time of the broker", .options = kClockOptions, .run = show},
+    {.name = "show", .summary = "print the time of the broker", .options = kAnswerOptions, .run = show},
 };
 
 }  // namespace partita::faults

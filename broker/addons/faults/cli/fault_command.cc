@@ -33,6 +33,8 @@ using cli::HttpMethod;
 using cli::HttpPlace;
 using cli::is_between;
 using cli::json_of;
+using cli::kAnswerAsJson;
+using cli::kAnswerOptions;
 using cli::kAnyMost;
 using cli::kExitBroken;
 using cli::kExitDone;
@@ -254,7 +256,6 @@ constexpr tools::Check kFrom1{is_between<1, kAnyMost>, "a whole number from 1 on
 constexpr tools::Check kShare{[](std::string_view text) { return parse_share(text).has_value(); }, "a number from 0 to 1"};
 constexpr tools::Check kStale{[](std::string_view text) { return parse_stale_metadata(text).has_value(); },
                               "missing, or a list of partitions=COUNT, shuffled and leader=ID"};
-constexpr tools::Option kAsJson{.name = "json", .argument = "", .help = "print the broker's answer as it is"};
 
 constexpr tools::Option kAddOptions[] = {
     {.name = "file", .argument = "file", .help = "read a rule, or a list of rules, as JSON from this file; - for standard input"},
@@ -310,7 +311,7 @@ constexpr tools::Option kAddOptions[] = {
      .help = "send so many bytes of the answer, and reset the connection",
      .check = kFrom0},
     {.name = "duplicate-response", .argument = "", .help = "send the answer twice"},
-    kAsJson,
+    kAnswerAsJson,
     kHttp,
     kHttpTokenFile,
     kHttpCa,
@@ -393,7 +394,6 @@ int run_list(const CommandLine& line) {
 constexpr tools::Option kListPositionals[] = {
     {.name = "ID", .argument = "", .help = "list only this fault, with the last requests that agreed with it"},
 };
-constexpr tools::Option kListOptions[] = {kAsJson, kHttp, kHttpTokenFile, kHttpCa, kHelp};
 
 // `fault remove` -------------------------------------------------------------------------------------
 
@@ -457,12 +457,12 @@ constinit const Command kFaultActions[4] = {
      .run = run_add},
     {.name = "list",
      .summary = "list faults, and how often each one acted",
-     .options = kListOptions,
+     .options = kAnswerOptions,
      .positionals = kListPositionals,
      .run = run_list},
     {.name = "release",
      .summary = "let the requests go on that a fault holds",
-     .options = kListOptions,
+     .options = kAnswerOptions,
      .positionals = kReleasePositionals,
      .run = run_release},
     {.name = "remove",

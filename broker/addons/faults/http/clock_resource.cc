@@ -51,7 +51,7 @@ constexpr std::size_t kDeedsMax = 1'000;
 MovableTime* time_of(const Surroundings& surroundings, Exchange& exchange) {
     MovableTime* const time = surroundings.services.clock.movable();
     if (time == nullptr) {
-        respond_error(exchange, Status::not_found, "this broker has no test bench; start it with --test-bench");
+        refuse_without_bench(exchange);
     }
     return time;
 }

@@ -292,7 +292,7 @@ class Removal {
 
 void remove_everything(const Surroundings& surroundings, const ExchangePointer& exchange) {
     if (surroundings.services.extensions.parts.find<FirstTopics>() == nullptr) {
-        respond_error(*exchange, Status::not_found, "this broker has no test bench; start it with --test-bench");
+        refuse_without_bench(*exchange);
         return;
     }
     Removal(surroundings, exchange).run();

@@ -39,7 +39,7 @@ using nlohmann::ordered_json;
 Faults* faults_of(const Surroundings& surroundings, Exchange& exchange) {
     Faults* const faults = surroundings.services.extensions.parts.find<Faults>();
     if (faults == nullptr) {
-        respond_error(exchange, Status::not_found, "this broker has no test bench; start it with --test-bench");
+        refuse_without_bench(exchange);
     }
     return faults;
 }

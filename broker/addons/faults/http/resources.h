@@ -4,6 +4,11 @@
 
 namespace partita::faults {
 
+/// The answer of a broker without a test bench.
+inline void refuse_without_bench(http::Exchange& exchange) {
+    http::respond_error(exchange, http::Status::not_found, "this broker has no test bench; start it with --test-bench");
+}
+
 // faults_resource.cc: rules that make the broker fail on purpose.
 void serve_faults(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
 void add_faults(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
