@@ -45,8 +45,8 @@ class Executor {
     /// Starts a worker. The first step runs soon, on another thread or after the current step, never within this call. `name` is
     /// for people: 15 characters at most.
     [[nodiscard]] virtual std::unique_ptr<Worker> start(std::string_view name, Step step) = 0;
-    /// The same, for work that rests for a while of the machine's time: because it watches files, waits for a network, or keeps
-    /// to a share of a processor. Its rests are still told by the clock; they take as long when people move the clock.
+    /// The same, for work that keeps to a share of a processor, or runs once. Its rests are still told by the clock, but they
+    /// take as long when people move the clock. Work that must go on while the clock stands still takes `machine_schedule`.
     [[nodiscard]] virtual std::unique_ptr<Worker> start_beside_clock(std::string_view name, Step step) {
         return start(name, std::move(step));
     }

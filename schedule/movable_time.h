@@ -60,6 +60,7 @@ class MovableTime final : public Clock, public Executor {
     [[nodiscard]] std::int64_t thread_processor_ns() override { return machine_.clock.thread_processor_ns(); }
     [[nodiscard]] std::int64_t process_processor_ns() override { return machine_.clock.process_processor_ns(); }
     [[nodiscard]] MovableTime* movable() override { return this; }
+    [[nodiscard]] const Schedule& machine() const { return machine_; }
     /// The monotonic clock of the machine.
     [[nodiscard]] Instant machine_now() { return machine_.clock.now().monotonic; }
     /// When the machine's monotonic clock reaches the time `due` of this clock: not exact once the clock was moved, so
@@ -160,5 +161,12 @@ class MovableTime final : public Clock, public Executor {
     std::list<std::shared_ptr<Station>> stations_ GUARDED_BY(mutex_);
     std::vector<Seat> seats_ GUARDED_BY(mutex_);
 };
+
+/// The clock and executor of the machine behind `schedule`: for work that watches files, processes or the network, and goes on
+/// while people let the clock stand still.
+[[nodiscard]] inline Schedule machine_schedule(const Schedule& schedule) {
+    MovableTime* const movable = schedule.clock.movable();
+    return movable == nullptr ? schedule : movable->machine();
+}
 
 }  // namespace partita

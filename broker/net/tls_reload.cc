@@ -9,6 +9,7 @@
 #include "broker/config/listener_configs.h"
 #include "broker/config/log_setup.h"
 #include "broker/net/listener_tls.h"
+#include "schedule/movable_time.h"
 
 namespace partita::net {
 namespace {
@@ -61,7 +62,7 @@ std::optional<config::ConfigError> objection_to_tls(const config::BrokerConfig& 
 }
 
 TlsReload::TlsReload(const Schedule& schedule, const config::CurrentConfig& config, Take take)
-    : schedule_(schedule), config_(config), take_(std::move(take)) {}
+    : schedule_(machine_schedule(schedule)), config_(config), take_(std::move(take)) {}
 
 TlsReload::State TlsReload::state_of(const config::BrokerConfig& config, const config::Endpoint& listener) {
     const config::ListenerConfigs configs(config, listener.listener_name);
@@ -87,7 +88,7 @@ void TlsReload::watch(const config::Endpoint& listener) {
 
 void TlsReload::start() {
     if (!watched_.empty()) {
-        worker_ = schedule_.executor.start_beside_clock("tls-reload", [this] { return look(); });
+        worker_ = schedule_.executor.start("tls-reload", [this] { return look(); });
     }
 }
 

@@ -4,11 +4,14 @@
 #include <utility>
 
 #include "broker/runtime/clients/client_connection.h"
+#include "schedule/movable_time.h"
 
 namespace partita::runtime {
 
 using insight::ConnectionFacts;
 using insight::ConnectionId;
+
+Connections::Connections(const Schedule& schedule) : schedule_(machine_schedule(schedule)) {}
 
 Connections::~Connections() { stop(); }
 
@@ -140,7 +143,7 @@ bool Connections::want_process(ConnectionId connection) {
         if (worker_) {
             worker_->wake();
         } else {
-            worker_ = schedule_.executor.start_beside_clock("processes", [this] { return step(); });
+            worker_ = schedule_.executor.start("processes", [this] { return step(); });
         }
     }
     return false;

@@ -49,7 +49,7 @@ class Connections {
     /// The maximum number of connections per look at the machine's processes.
     static constexpr std::size_t kWantedMax = 1024;
 
-    explicit Connections(const Schedule& schedule) : schedule_(schedule) {}
+    explicit Connections(const Schedule& schedule);
     ~Connections();
     /// Sets the listener, once, before the first connection.
     void set_listener(IdentityListener& listener) { listener_ = &listener; }

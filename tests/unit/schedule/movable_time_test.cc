@@ -213,6 +213,20 @@ TEST_F(MovableTimeTest, WorkerBesideTheClockRestsByTheMachineWhileTheClockStands
     thrice.wait();
 }
 
+TEST_F(MovableTimeTest, WorkOfTheMachineSeesItsTimeWhileTheClockStandsStill) {
+    const Schedule machine = machine_schedule({time_, time_});
+    stand_still();
+    std::latch thrice(3);
+    const auto worker = machine.executor.start("watch", [&, next = machine.clock.now().monotonic + 5]() mutable {
+        if (machine.clock.now().monotonic >= next) {
+            thrice.count_down();
+            next = next + 5;
+        }
+        return thrice.try_wait() ? kNever : next;
+    });
+    thrice.wait();
+}
+
 TEST_F(MovableTimeTest, OneMoveIsUnderWayAtATime) {
     const Instant begin = stand_still();
     std::optional<bool> was_refused;
