@@ -196,9 +196,16 @@ void MemberHistory::note_member(MemberKey key, const std::string& client_host, T
     }
     known->second.last = now;
     known->second.left = kNoTimestamp;
-    for (const PartitionIndex partition : held) {
-        known->second.held.try_emplace(partition, PartitionSpan{partition, now, now}).first->second.last = now;
+    note_held(known->second, held, now);
+}
+
+void MemberHistory::note_held(Held& member, std::span<const PartitionIndex> held, TimestampMs now) {
+    for (const auto& partitions : {std::span<const PartitionIndex>(member.assigned), held}) {
+        for (const PartitionIndex partition : partitions) {
+            member.held.try_emplace(partition, PartitionSpan{partition, now, now}).first->second.last = now;
+        }
     }
+    member.assigned.assign(held.begin(), held.end());
 }
 
 void MemberHistory::on_leave(std::string_view group, std::string_view member_id, TimestampMs born, const ClientIdentity& client,
@@ -227,6 +234,7 @@ void MemberHistory::refresh(const ReaderFacts& facts, const std::set<std::string
     // last look: during a rebalance nobody holds anything.
     for (auto& [key, member] : members_) {
         if (member.last < time.now() && member.left == kNoTimestamp) {
+            note_held(member, {}, time.now());
             member.left = time.now();
         }
     }

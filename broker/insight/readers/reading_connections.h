@@ -123,7 +123,11 @@ class MemberHistory {
   private:
     struct Held {
         std::string client_host;
+        /// A span ends at the last look that found the partition with the member, or, once it lost it, at the next look: it may
+        /// have had the partition until then.
         std::map<PartitionIndex, PartitionSpan> held;
+        /// The partitions that the last look found with it.
+        std::vector<PartitionIndex> assigned;
         /// When the connection over which it speaks for itself was opened; kNoTimestamp if that is not known.
         TimestampMs born = kNoTimestamp;
         TimestampMs first = kNoTimestamp;
@@ -141,6 +145,8 @@ class MemberHistory {
     using MemberKey = std::tuple<std::string, std::string, std::string>;
     std::map<MemberKey, Held> members_;
     std::set<std::string, std::less<>> groups_of_several_;
+    /// The member holds these partitions now, and may have held those of the last look until now.
+    static void note_held(Held& member, std::span<const PartitionIndex> held, TimestampMs now);
     void note_member(MemberKey key, const std::string& client_host, TimestampMs born, std::span<const PartitionIndex> held,
                      TimestampMs now);
     void count_members(const ReaderFacts& facts);

@@ -79,9 +79,22 @@ TEST_F(ConsumerWatchTest, AMemberThatLeftIsNoReaderOutsideOfGroups) {
     wait(1000);
     fetch(kNew, 6);
     EXPECT_FALSE(finding(HazardId::external_offsets)) << "its last fetch was under way";
-    wait(BlindGroups::kBlindMs);
+    wait(BlindGroups::kBlindMs + 1);
     fetch(kNew, 7);
     EXPECT_TRUE(finding(HazardId::external_offsets)) << "it goes on by itself";
+}
+
+// A broker under load looks late.
+TEST_F(ConsumerWatchTest, AMemberThatLostAPartitionBetweenDistantLooksIsNoReaderOutsideOfGroups) {
+    assign_everything();
+    fetch({0}, 5);
+    fetch(kNew, 5);
+    EXPECT_FALSE(finding(HazardId::external_offsets));
+    wait(kHandoverMs + 2000);
+    fetch(kNew, 6);
+    billing().members[0].assigned = {{0}};
+    wait(100);
+    EXPECT_FALSE(finding(HazardId::external_offsets)) << "nobody knows when it lost the partition";
 }
 
 TEST_F(ConsumerWatchTest, AMemberThatFetchedToTheLastIsNoReaderOutsideOfGroupsEither) {
