@@ -106,8 +106,11 @@ void Oracle::inverted(const std::string& name, const GroupDiary& group) {
     const auto due = static_cast<std::int64_t>(surely.size());
     // A reader in no group may pass for a member of its name that does not read.
     const auto most = is_known ? static_cast<std::int64_t>(all.size()) : script_.keys;
-    add("H06", name, is_settled ? due : std::min<std::int64_t>(due, 1), most, is_settled,
-        "keys of which it was given a newer record first");
+    std::string why = "keys of which it was given a newer record first";
+    for (const int key : surely) {
+        why += (key == *surely.begin() ? ", surely " : ", ") + key_text(key);
+    }
+    add("H06", name, is_settled ? due : std::min<std::int64_t>(due, 1), most, is_settled, std::move(why));
     add(kMaybeInverted, name, 1, script_.keys, false, "keys that are in two members");
 }
 

@@ -123,6 +123,11 @@ std::optional<Offset> DeliveryOrder::end_of(PartitionIndex partition) const {
     return last_.contains(partition) ? passed_.at(partition).end() : std::nullopt;
 }
 
+bool DeliveryOrder::is_unread(PartitionIndex partition, Offset offset) const {
+    const std::optional<Offset> end = end_of(partition);
+    return end && *end <= offset && !doubted_.contains(partition);
+}
+
 void DeliveryOrder::drop(PartitionIndex partition, Offset from, const CutTable& cuts) {
     passed_[partition].cut(from);
     std::erase_if(keys_, [&](const auto& entry) {

@@ -159,6 +159,8 @@ class DeliveryOrder {
     [[nodiscard]] std::optional<Offset> begin_of(PartitionIndex partition) const;
     /// Behind everything that the group was handed of the partition, as far as this watched it; null if it was handed nothing.
     [[nodiscard]] std::optional<Offset> end_of(PartitionIndex partition) const;
+    /// True if the group was surely handed nothing from this record on, in a partition from which it was handed something.
+    [[nodiscard]] bool is_unread(PartitionIndex partition, Offset offset) const;
     /// True if the group was handed everything in `[from, end)` of the partition, or began behind it.
     [[nodiscard]] bool has_all(PartitionIndex partition, Offset from, Offset end) const;
 

@@ -84,7 +84,7 @@ void ConsumerWatch::note_commits(std::string_view group, std::span<const Commit>
         }
     }
     inversions_.on_commit(group, commits, before, keys_sent);
-    order_.on_commit(group, commits, now);
+    order_.on_commit(group, commits, before, now);
 }
 
 void ConsumerWatch::on_leave(std::string_view group, std::string_view member_id, ConnectionId connection, TimestampMs born,

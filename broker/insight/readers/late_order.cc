@@ -275,8 +275,7 @@ bool LateOrder::is_unread(std::string_view group, PartitionIndex partition, Offs
     if (has_lost_ || has_work() || watched == groups_.end()) {
         return false;
     }
-    const std::optional<Offset> end = watched->second.order.end_of(partition);
-    return end && *end <= offset;
+    return watched->second.order.is_unread(partition, offset);
 }
 
 bool LateOrder::has_judged(std::string_view group, PartitionIndex from, Offset earlier, PartitionIndex to, Offset later) const {

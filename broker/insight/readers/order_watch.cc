@@ -51,7 +51,20 @@ void OrderWatch::on_delivery(const Delivery& delivery) {
     waiting_.emplace_back(Waiting{delivery});
 }
 
-void OrderWatch::on_commit(std::string_view group, std::span<const Inversions::Commit> commits, TimestampMs time) {
+void OrderWatch::on_commit(std::string_view group, std::span<const Inversions::Commit> commits,
+                           const Inversions::Positions* before, TimestampMs time) {
+    if (before != nullptr && !last_positions_.contains(group) && first_positions_.size() < kGroupsMax) {
+        FirstPositions first{.positions = {}, .are_certain = true};
+        for (const auto& [partition, offset] : *before) {
+            const auto index = static_cast<std::size_t>(partition.value);
+            first.positions.resize(std::max(first.positions.size(), index + 1), kNoOffset);
+            first.positions[index] = offset;
+        }
+        FirstPositions& known = first_positions_[std::string(group)];
+        if (!known.are_certain) {
+            known = std::move(first);
+        }
+    }
     const bool is_watched = !waiting_.empty() || std::ranges::any_of(growths_, [&](const Growth& growth) {
         return growth.groups.contains(group) || growth.has_at_work(group) || growth.late.is_noting(group);
     });
@@ -68,6 +81,7 @@ void OrderWatch::on_commit(std::string_view group, std::span<const Inversions::C
 void OrderWatch::forget_group(const std::string& group) {
     positions_.erase(group);
     last_positions_.erase(group);
+    first_positions_.erase(group);
     forget(group);
     if (!waiting_.empty()) {
         // The deliveries that wait were to the group that was deleted. They are applied, and forgotten after that.
@@ -87,6 +101,7 @@ void OrderWatch::settle(const ReaderFacts& facts, ReaderOwners& owners, std::opt
     forget_removed(facts);
     const GroupIndex groups(facts.groups);
     resolve(facts, groups, owners);
+    note_first_positions(facts);
     read_for_moved(facts);
     note_reading_groups(owners);
     while (!waiting_.empty()) {
@@ -287,6 +302,13 @@ OrderWatch::Step OrderWatch::apply_to_groups(const Waiting& waiting, std::span<c
         GroupOrder* order;
         const std::string* group;
     };
+    const bool is_place_open = std::ranges::any_of(names, [&](const std::string& name) {
+        const auto first = first_positions_.find(name);
+        return first != first_positions_.end() && !first->second.are_certain;
+    });
+    if (is_place_open) {
+        return Step::waits;
+    }
     std::vector<Concerned> concerned;
     for (const std::string& name : names) {
         for (std::size_t index = 0; index < growths_.size(); ++index) {
@@ -340,11 +362,35 @@ bool OrderWatch::is_begin_doubtful(const GroupOrder& order, const std::string& g
             since->time != kNoTimestamp && delivery.time.value - since->time.value <= DeliveryOrder::kHandoverMs;
         return delivery.from == since->offset && !is_recent;
     }
+    const Positions* known = nullptr;
+    if (const auto first = first_positions_.find(group); first != first_positions_.end()) {
+        known = &first->second.positions;
+    }
     // Without an older look, the last one says more than nothing.
-    const auto& looked_up = positions_.contains(group) ? positions_ : last_positions_;
-    const auto known = looked_up.find(group);
-    const Offset before = known == looked_up.end() ? kNoOffset : offset_at(known->second, partition);
+    for (const auto* looked : {&last_positions_, &positions_}) {
+        if (const auto found = looked->find(group); found != looked->end()) {
+            known = &found->second;
+        }
+    }
+    const auto index = static_cast<std::size_t>(partition.value);
+    const Offset before = known == nullptr || index >= known->size() ? kNoOffset : (*known)[index];
     return delivery.from == (before == kNoOffset ? offset_at(log_starts_, partition) : before);
+}
+
+void OrderWatch::note_first_positions(const ReaderFacts& facts) {
+    for (auto& [group, known] : first_positions_) {
+        known.are_certain = true;
+    }
+    const std::int32_t partitions = cuts_.empty() ? 0 : cuts_.back().new_count;
+    for (const GroupFacts& group : facts.groups) {
+        const bool is_wanted =
+            !last_positions_.contains(group.group_id) && std::ranges::any_of(growths_, [&](const Growth& growth) {
+                return growth.has_at_work(group.group_id) && !growth.groups.contains(group.group_id);
+            });
+        if (is_wanted && first_positions_.size() < kGroupsMax) {
+            first_positions_.try_emplace(group.group_id, FirstPositions{.positions = positions_in(group, partitions)});
+        }
+    }
 }
 
 OrderWatch::Step OrderWatch::apply_to_outsider(const Waiting& waiting, const ReaderFacts& facts) {
@@ -559,6 +605,7 @@ void OrderWatch::remember_positions(const ReaderFacts& facts) {
     const std::int32_t partitions = cuts_.empty() ? 0 : cuts_.back().new_count;
     for (const GroupFacts& group : facts.groups) {
         last_positions_.emplace(group.group_id, positions_in(group, partitions));
+        first_positions_.erase(group.group_id);
     }
 }
 

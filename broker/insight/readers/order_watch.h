@@ -79,8 +79,9 @@ class OrderWatch {
     void set_growths(std::span<const EarlierExpansion> growths);
     void on_delivery(const Delivery& delivery);
     void lose_deliveries() { are_all_inexact_ = true; }
-    /// `time`: kNoTimestamp if it is not known.
-    void on_commit(std::string_view group, std::span<const Inversions::Commit> commits, TimestampMs time);
+    /// `before`: all positions of the group until then; null if they were passed before. `time`: kNoTimestamp if it is not known.
+    void on_commit(std::string_view group, std::span<const Inversions::Commit> commits, const Inversions::Positions* before,
+                   TimestampMs time);
     /// The group was deleted: a later group of the same name is a new group.
     void forget_group(const std::string& group);
 
@@ -148,7 +149,7 @@ class OrderWatch {
     /// members, one may commit the newer record while another has got the older one and not committed it yet.
     [[nodiscard]] bool has_judged(std::string_view group, PartitionIndex from, Offset earlier, PartitionIndex to,
                                   Offset later) const;
-    /// True if the group was surely not handed a record from after a growth.
+    /// True if the group was surely not handed the record, as far as it was watched.
     [[nodiscard]] bool is_unread(std::string_view group, PartitionIndex partition, Offset offset) const;
     /// True if it judges in which order groups are handed the records of these writers.
     [[nodiscard]] bool judges(std::span<const StaleWrites::Writer> writers) const;
@@ -279,6 +280,8 @@ class OrderWatch {
     void resolve(const ReaderFacts& facts, const GroupIndex& groups, ReaderOwners& owners);
     void note_reading_groups(ReaderOwners& owners);
     void remember_positions(const ReaderFacts& facts);
+    /// Looks where groups are that were at work when the topic grew, and of which no look and no commit has told it yet.
+    void note_first_positions(const ReaderFacts& facts);
     void end_watches(const ConnectionDirectory& connections, LookTime& time);
     /// Returns true if a client in no group needs the scans of the growth.
     bool end_passes(Growth& growth, const ConnectionDirectory& connections, LookTime& time) const;
@@ -299,6 +302,14 @@ class OrderWatch {
     std::map<std::string, Positions, std::less<>> positions_;
     /// Those at the last look after which nothing waited.
     std::map<std::string, Positions, std::less<>> last_positions_;
+    /// Those of groups in neither, from before their first commit since the growth.
+    struct FirstPositions {
+        Positions positions;
+        /// A commit told them. Otherwise a look has found them, and a second one has to come without a note of a commit: the
+        /// facts of the first one may be newer than its notes.
+        bool are_certain = false;
+    };
+    std::map<std::string, FirstPositions, std::less<>> first_positions_;
     std::vector<Offset> log_starts_;
     partitioners::FamilySet families_;
     /// See `settle`.

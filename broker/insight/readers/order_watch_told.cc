@@ -141,7 +141,11 @@ bool OrderWatch::has_judged(std::string_view group, PartitionIndex from, Offset 
 bool OrderWatch::is_unread(std::string_view group, PartitionIndex partition, Offset offset) const {
     const bool is_all_known = !are_all_inexact_ && !inexact_groups_.contains(group) && waiting_.empty();
     return is_all_known && std::ranges::any_of(growths_, [&](const Growth& growth) {
-               return !growth.cut.is_before(partition, offset) && growth.late.is_unread(group, partition, offset);
+               if (!growth.cut.is_before(partition, offset)) {
+                   return growth.late.is_unread(group, partition, offset);
+               }
+               const auto watched = growth.groups.find(group);
+               return watched != growth.groups.end() && watched->second.order.is_unread(partition, offset);
            });
 }
 

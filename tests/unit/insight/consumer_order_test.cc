@@ -114,6 +114,69 @@ TEST_F(GroupAtWorkTest, ACommitSinceTheGrowthTellsWhereItWas) {
     expect_certainty_from(7);
 }
 
+// Members commit by themselves. But no member has finished a record that still lies in front of the group.
+TEST_F(ConsumerOrderTest, CommitsOfSeveralMembersProveTheOrderOfAnUnreadBacklog) {
+    families_ = known_families_;
+    billing().committed = {Offset{0}, Offset{0}, kNoOffset, kNoOffset};
+    billing().members.push_back({"billing-app", "/10.0.0.1", {{1}}, "billing-2"});
+    constexpr Offset kRead{10};
+    const auto unread = std::ranges::find_if(records_.keys[kOld], [&](const auto& record) {
+        return record.first >= kRead && record.first.value < kOldRecords && home_of(record.second, 4) == PartitionIndex{2};
+    });
+    ASSERT_NE(unread, records_.keys[kOld].end());
+    const auto later = std::ranges::find(records_.keys[{2}], unread->second, [](const auto& record) { return record.second; });
+    add_key(unread->second, kOld, 0, unread->first.value);
+    add_key(unread->second, {2}, 1, later->first.value);
+    deliver(kOld, 0, kRead.value);
+    deliver({2}, 0, end(2));
+    commit("billing", {{kOld, kRead}, {{2}, Offset{end(2)}}});
+    const auto told = wrong_order();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->severity, Severity::block);
+    EXPECT_EQ(told->count, 1);
+    EXPECT_EQ(number(*told, "overlapping_keys"), 0);
+}
+
+/// "billing" had members when the topic grew, and no look has found it so far.
+class UnseenGroupAtWorkTest : public ConsumerOrderTest {
+  protected:
+    UnseenGroupAtWorkTest() : ConsumerOrderTest({"billing"}) {
+        billing().committed = {Offset{5}, Offset{kOtherRecords}, kNoOffset, kNoOffset};
+        deliver({2}, 0, end(2));
+        deliver({3}, 0, end(3));
+    }
+};
+
+TEST_F(UnseenGroupAtWorkTest, APlaceInFrontOfItsFirstCommitIsCertain) {
+    const Inversions::Positions before = {{kOld, Offset{5}}, {kOther, Offset{kOtherRecords}}};
+    deliver(kOld, 0, end(0));
+    commit("billing", {{kOld, Offset{end(0)}}}, &before);
+    billing().committed[0] = Offset{end(0)};
+    (void)findings();
+    const auto told = wrong_order();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(number(*told, "given_back_keys"), 0) << "it went back to the start of the log, which it had not committed";
+    EXPECT_GT(number(*told, "keys"), 0);
+}
+
+TEST_F(UnseenGroupAtWorkTest, APlaceThatTheFirstLookFindsCommittedIsNotCertain) {
+    deliver(kOld, 5, end(0));
+    (void)findings();
+    const auto told = wrong_order();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(number(*told, "keys"), 0);
+    EXPECT_GT(number(*told, "given_back_keys"), 0);
+}
+
+TEST_F(UnseenGroupAtWorkTest, APlaceThatTheFirstLookFindsNotCommittedIsCertain) {
+    deliver(kOld, 0, end(0));
+    EXPECT_FALSE(wrong_order()) << "the facts of the first look may be newer than its notes";
+    const auto told = wrong_order();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(number(*told, "given_back_keys"), 0);
+    EXPECT_GT(number(*told, "keys"), 0);
+}
+
 /// A first look so late that the group has committed everything by then.
 class LateLookTest : public ConsumerOrderTest {
   protected:
@@ -128,6 +191,7 @@ TEST_F(LateLookTest, AGroupThatWasAtWorkIsJudgedThoughItHasCommittedEverythingSi
     deliver({2}, 0, end(2));
     deliver({3}, 0, end(3));
     deliver(kOld, kOldRecords, end(0), {3});
+    (void)findings();
     const auto told = wrong_order();
     ASSERT_TRUE(told);
     EXPECT_EQ(number(*told, "keys"), 0);
