@@ -92,6 +92,9 @@ struct GivenSince {
     std::map<int, std::int64_t> committed;
     /// By partition: the first record that it was given.
     std::map<int, std::int64_t> first;
+    /// Partitions in which the group, at work when the topic grew, began at a position from before: its member may have had more,
+    /// and gone back.
+    std::set<int> doubtful;
     std::set<std::pair<int, std::int64_t>> given;
     /// By key: the places of records that it was given.
     std::map<int, std::vector<std::pair<int, std::int64_t>>> places;
@@ -126,6 +129,8 @@ struct GroupDiary {
     /// By partition.
     std::map<int, Owners> owners;
     std::map<int, std::int64_t> committed;
+    /// By partition: the highest position that it ever committed.
+    std::map<int, std::int64_t> highest_committed;
     /// By partition: the offsets that members of the group were given.
     std::map<int, std::set<std::int64_t>> given;
     /// By partition.
@@ -141,6 +146,10 @@ struct GroupDiary {
     std::map<int, Inversion> inversions;
     /// By growth; shorter if the group was given nothing since the last ones.
     std::vector<GivenSince> given_since;
+    /// By growth: it had members then.
+    std::vector<bool> at_work;
+    /// By growth: the partitions in which it committed since, or since the broker's last start.
+    std::vector<std::set<int>> committed_since;
     /// Partitions for which the expansion gave the group an offset, without a commit since then.
     std::set<int> seeded;
     bool is_deleted = false;

@@ -15,8 +15,9 @@ std::vector<std::string> compare(const std::vector<Claim>& claims, const std::ve
         std::string nearest = "nothing of the kind holds";
         bool holds = false;
         // A text must say so when its number is not exact, and must not when it is.
-        const bool is_bound =
-            finding.text.find("at least ") != std::string::npos || finding.text.find("up to ") != std::string::npos;
+        const bool is_bound = finding.text.find("at least ") != std::string::npos ||
+                              finding.text.find("up to ") != std::string::npos ||
+                              finding.text.starts_with("judging from a part of the records, ");
         const bool is_honest = !finding.is_exact || *finding.is_exact != is_bound;
         for (const Claim& claim : claims) {
             if (claim.id != finding.id || claim.about != finding.about) {

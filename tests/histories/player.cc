@@ -248,6 +248,9 @@ void Player::grow(int count) {
         begin_watch(index);
     }
     for (GroupDiary& group : diary_.groups) {
+        group.at_work.resize(diary_.growths.size());
+        group.at_work.back() = group.open_members() > 0;
+        group.committed_since.resize(diary_.growths.size());
         if (group.is_deleted || (group.committed.empty() && group.open_members() == 0)) {
             continue;
         }
@@ -299,7 +302,7 @@ void Player::read_outside(std::size_t index, bool reads_new) {
     const auto first = std::ranges::find(script_.outsiders, cast.caller, &OutsiderCast::caller) - script_.outsiders.begin();
     std::vector<GivenSince>& watches = diary_.outsiders[static_cast<std::size_t>(first)].given_since;
     watches.resize(diary_.growths.size());
-    note_given(watches, fetched.offsets);
+    note_given(watches, nullptr, fetched.offsets);
     for (const auto& [partition, offsets] : fetched.offsets) {
         outsider.positions[partition] = offsets.back() + 1;
     }
@@ -434,7 +437,9 @@ void Player::restart(bool kill) {
         diary.without_offset.clear();
         diary.has_policy = false;
         diary.inversions.clear();
+        diary.highest_committed.clear();
         diary.given_since.clear();
+        std::ranges::fill(diary.committed_since, std::set<int>());
         begin_watch(index);
         for (auto& [partition, owners] : diary.owners) {
             owners = {.owner = owners.owner};

@@ -69,7 +69,9 @@ class Player {
     void begin_watch(std::size_t group);
     void note_given(std::size_t group, const std::map<int, std::vector<std::int64_t>>& answer);
     /// `watches`: by growth.
-    void note_given(std::vector<GivenSince>& watches, const std::map<int, std::vector<std::int64_t>>& answer) const;
+    void note_given(std::vector<GivenSince>& watches, const GroupDiary* group,
+                    const std::map<int, std::vector<std::int64_t>>& answer) const;
+    [[nodiscard]] bool is_doubtful(const GroupDiary& group, std::size_t growth, int partition, std::int64_t first) const;
     [[nodiscard]] bool is_cut(std::size_t growth, std::pair<int, std::int64_t> older, std::pair<int, std::int64_t> newer) const;
     void note_inversions(std::size_t group, const Offsets& before, const Offsets& commits);
     void note_inversion(std::size_t group, int partition, std::int64_t offset, bool is_by_first);

@@ -200,15 +200,27 @@ void Player::begin_watch(std::size_t group) {
 // Notes records of one answer, and the older ones among them that come after newer records of their keys.
 void Player::note_given(std::size_t group, const std::map<int, std::vector<std::int64_t>>& answer) {
     begin_watch(group);
-    note_given(diary_.groups[group].given_since, answer);
+    note_given(diary_.groups[group].given_since, &diary_.groups[group], answer);
 }
 
-void Player::note_given(std::vector<GivenSince>& watches, const std::map<int, std::vector<std::int64_t>>& answer) const {
+bool Player::is_doubtful(const GroupDiary& group, std::size_t growth, int partition, std::int64_t first) const {
+    if (growth >= group.at_work.size() || !group.at_work[growth] || group.committed_since[growth].contains(partition)) {
+        return false;
+    }
+    const auto committed = group.committed.find(partition);
+    return first == (committed == group.committed.end() ? log_of(partition).start : committed->second);
+}
+
+void Player::note_given(std::vector<GivenSince>& watches, const GroupDiary* group,
+                        const std::map<int, std::vector<std::int64_t>>& answer) const {
     for (std::size_t growth = 0; growth < watches.size(); ++growth) {
         GivenSince& since = watches[growth];
         since.last = Clock::now();
         for (const auto& [partition, offsets] : answer) {
-            since.first.try_emplace(partition, offsets.front());
+            const bool is_first = since.first.try_emplace(partition, offsets.front()).second;
+            if (is_first && group != nullptr && is_doubtful(*group, growth, partition, offsets.front())) {
+                since.doubtful.insert(partition);
+            }
             for (const std::int64_t offset : offsets) {
                 const Written& record = log_of(partition).records[static_cast<std::size_t>(offset)];
                 if (!since.given.emplace(partition, offset).second) {
@@ -222,7 +234,8 @@ void Player::note_given(std::vector<GivenSince>& watches, const std::map<int, st
                     std::int64_t& last = since.overtaken[record.key].try_emplace(partition, offset).first->second;
                     last = std::max(last, offset);
                     const auto committed = since.committed.find(partition);
-                    if (is_cut(growth, {partition, offset}, {other, newer}) && offset >= since.first.at(partition) &&
+                    if (!since.doubtful.contains(partition) && is_cut(growth, {partition, offset}, {other, newer}) &&
+                        offset >= since.first.at(partition) &&
                         (committed == since.committed.end() || offset >= committed->second)) {
                         since.cut.insert(record.key);
                     }
@@ -315,9 +328,16 @@ void Player::note_commit(std::size_t group, const Offsets& offsets) {
         diary.committed[partition] = offset;
         diary.seeded.erase(partition);
         go_back(group, partition, offset);
+        for (std::set<int>& since : diary.committed_since) {
+            since.insert(partition);
+        }
     }
     note("    committed " + text_of(offsets));
     note_inversions(group, before, offsets);
+    for (const auto& [partition, offset] : offsets) {
+        std::int64_t& highest = diary.highest_committed[partition];
+        highest = std::max(highest, offset);
+    }
 }
 
 void Player::note_inversions(std::size_t group, const Offsets& before, const Offsets& commits) {
@@ -361,7 +381,8 @@ void Player::note_inversion(std::size_t group, int partition, std::int64_t offse
             Inversion& inversion = diary.inversions[newer.key];
             inversion.from[from] = unread;
             inversion.to.insert(partition);
-            inversion.is_provable |= from == came_from && is_surely_given;
+            // A group that goes back reads the older record once more.
+            inversion.is_provable |= from == came_from && is_surely_given && unread >= diary.highest_committed[from];
         }
     }
 }

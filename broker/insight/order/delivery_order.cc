@@ -30,6 +30,7 @@ void DeliveryOrder::hand_out(const HandOut& handed, const CutTable& cuts) {
     last->second.reader = handed.reader;
     last->second.answer = handed.answer;
     last->second.from = handed.from;
+    last->second.to = handed.to;
     last->second.time = handed.time;
     last->second.event = events_;
     pass(handed, cuts);
@@ -60,7 +61,8 @@ void DeliveryOrder::continue_reader(std::uint64_t reader, std::uint64_t next) {
 bool DeliveryOrder::were_dropped(const HandOut& handed) const {
     const Last& last = last_.at(handed.partition);
     const auto committed = committed_.find(handed.partition);
-    return (are_one(last.reader, handed.reader) || handed.time.value - last.time.value <= kHandoverMs) &&
+    // A reader that goes on behind its last answer dropped nothing, though an earlier one had more.
+    return handed.from < last.to && (are_one(last.reader, handed.reader) || handed.time.value - last.time.value <= kHandoverMs) &&
            committed != committed_.end() && committed->second.offset == handed.from && committed->second.event > last.event;
 }
 
@@ -125,7 +127,7 @@ std::optional<Offset> DeliveryOrder::end_of(PartitionIndex partition) const {
 
 bool DeliveryOrder::is_unread(PartitionIndex partition, Offset offset) const {
     const std::optional<Offset> end = end_of(partition);
-    return end && *end <= offset && !doubted_.contains(partition);
+    return end && *end <= offset && !is_doubtful(partition, offset);
 }
 
 void DeliveryOrder::drop(PartitionIndex partition, Offset from, const CutTable& cuts) {
@@ -218,7 +220,7 @@ void DeliveryOrder::hand_out_earlier(const HandOut& handed, Offset from, Offset 
     while (place != waiting_.end() && place->partition == handed.partition && place->offset < to) {
         Key& key = keys_.at(place->cut);
         key.earlier = handed;
-        key.is_given_back = doubted_.contains(handed.partition);
+        key.is_given_back = is_doubtful(handed.partition, place->offset);
         key.is_in_two_members = !key.is_committed && !are_one(key.later_reader, handed.reader);
         place = waiting_.erase(place);
     }

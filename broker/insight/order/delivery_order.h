@@ -117,8 +117,9 @@ class DeliveryOrder {
     /// `committed`: by partition, the group's commits before that; kNoOffset for none.
     void begin_at_work(std::span<const Offset> committed);
     /// Call it before the first hand-out of a partition whose begin does not tell what the group was handed before: a group that
-    /// was at work may go back to its last commit. Keys with their earlier record there are only given back.
-    void doubt_begin(PartitionIndex partition) { doubted_.insert(partition); }
+    /// was at work may go back to its last commit. Keys with their earlier record there, in front of `until`, are only given
+    /// back.
+    void doubt_begin(PartitionIndex partition, Offset until) { doubted_.insert_or_assign(partition, until); }
     /// `reader` goes on as `next`, over another connection: both are one reader.
     void continue_reader(std::uint64_t reader, std::uint64_t next);
     /// The group's committed position in the partition is now `offset`. It may go back.
@@ -198,6 +199,7 @@ class DeliveryOrder {
         std::uint64_t reader = 0;
         std::uint64_t answer = 0;
         Offset from;
+        Offset to;
         TimestampMs time;
         std::uint64_t event = 0;
         /// Where the first hand-out began.
@@ -232,6 +234,10 @@ class DeliveryOrder {
     void hand_out_earlier(const HandOut& handed, Offset from, Offset to);
     /// The same, and `reader` has the partition; null if that is not known.
     void reach(PartitionIndex partition, Offset offset, std::optional<std::uint64_t> reader);
+    [[nodiscard]] bool is_doubtful(PartitionIndex partition, Offset offset) const {
+        const auto doubted = doubted_.find(partition);
+        return doubted != doubted_.end() && offset < doubted->second;
+    }
     /// True if the group has no commit behind the record.
     [[nodiscard]] bool is_unfinished(PartitionIndex partition, Offset offset) const {
         const auto committed = committed_.find(partition);
@@ -273,7 +279,8 @@ class DeliveryOrder {
     std::set<std::uint32_t> unattributed_;
     /// There was no room for such an index.
     bool are_all_unattributed_ = false;
-    std::set<PartitionIndex> doubted_;
+    /// By partition: the records in front of this may have been handed out before the watch.
+    std::map<PartitionIndex, Offset> doubted_;
     /// Connections that continue others, with the connection over which their reader began.
     std::map<std::uint64_t, std::uint64_t> continued_;
     bool has_no_room_ = false;

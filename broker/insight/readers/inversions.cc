@@ -136,7 +136,7 @@ void Inversions::prove(const ReaderFacts& facts, const GroupIndex& groups, const
         Known& known = known_of(request.group);
         if (request.before && position_count_ + request.before->size() <= kPositionsMax) {
             for (const auto& [partition, offset] : *request.before) {
-                position_count_ += known.positions.try_emplace(partition, offset).second ? 1 : 0;
+                position_count_ += known.positions.try_emplace(partition, Passed{offset, offset}).second ? 1 : 0;
             }
             known.is_complete = true;
         }
@@ -144,12 +144,13 @@ void Inversions::prove(const ReaderFacts& facts, const GroupIndex& groups, const
         std::vector<Advance> advances;
         const bool is_of_several = of_several.contains(request.group);
         for (const Commit& told : request.commits) {
-            const auto [position, is_first] = known.positions.try_emplace(told.partition, Offset{0});
+            const auto [position, is_first] = known.positions.try_emplace(told.partition, Passed{Offset{0}, Offset{0}});
             position_count_ += is_first ? 1 : 0;
-            if (told.offset > position->second) {
-                advances.push_back({told.partition, position->second, told.offset, is_first, is_of_several});
+            Passed& passed = position->second;
+            if (told.offset > passed.last) {
+                advances.push_back({told.partition, passed.last, told.offset, is_first, is_of_several});
             }
-            position->second = told.offset;
+            passed = {told.offset, std::max(passed.highest, told.offset)};
         }
         for (const Advance& advance : advances) {
             judge(request.group, known, advance, all, facts, groups, resets);
@@ -171,7 +172,7 @@ void Inversions::judge(const std::string& group, const Known& known, const Advan
         }
         std::optional<Offset> position;
         if (const auto told = known.positions.find(crossing->from); told != known.positions.end()) {
-            position = told->second;
+            position = told->second.highest;
         } else if (const GroupFacts* now = groups.find(group); now != nullptr && !known.is_complete) {
             position = committed_of(*now, crossing->from);
         }

@@ -91,9 +91,14 @@ class Inversions {
     void add_groups_told(std::set<std::string>& groups) const;
 
   private:
+    struct Passed {
+        Offset last;
+        /// A group that goes back has passed the records there once.
+        Offset highest;
+    };
     /// The positions that a group had committed when its last judged request came.
     struct Known {
-        Positions positions;
+        std::map<PartitionIndex, Passed> positions;
         /// `positions` has every partition in which the group had committed.
         bool is_complete = false;
     };

@@ -344,19 +344,28 @@ OrderWatch::Step OrderWatch::apply_to_groups(const Waiting& waiting, std::span<c
         if (growth->cut.is_before(delivery.partition, delivery.from)) {
             order->last_before = delivery.time;
         }
-        if (is_attributed && !order->order.begin_of(delivery.partition) && is_begin_doubtful(*order, *group, delivery)) {
-            order->order.doubt_begin(delivery.partition);
+        if (is_attributed && !order->order.begin_of(delivery.partition)) {
+            const Growth& since = watched_since(*growth, delivery.time);
+            if (since.has_at_work(*group) && is_begin_doubtful(*order, *group, delivery)) {
+                order->order.doubt_begin(delivery.partition, since.cut.end_of(delivery.partition));
+            }
         }
         order->order.hand_out(handed, growth->scans[order->scan].scan.cuts().table());
     }
     return Step::done;
 }
 
+const OrderWatch::Growth& OrderWatch::watched_since(const Growth& growth, TimestampMs time) const {
+    const Growth* since = &growth;
+    while (since != &growths_.front() && time < since->time && (since - 1)->groups_then &&
+           (since - 1)->groups_then->are_all_known) {
+        --since;
+    }
+    return *since;
+}
+
 bool OrderWatch::is_begin_doubtful(const GroupOrder& order, const std::string& group, const Delivery& delivery) const {
     const PartitionIndex partition = delivery.partition;
-    if (!order.was_at_work) {
-        return false;
-    }
     if (const auto since = order.order.committed(partition)) {
         const bool is_recent =
             since->time != kNoTimestamp && delivery.time.value - since->time.value <= DeliveryOrder::kHandoverMs;

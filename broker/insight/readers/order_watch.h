@@ -259,7 +259,9 @@ class OrderWatch {
     [[nodiscard]] Step apply_to_outsider(const Waiting& waiting, const ReaderFacts& facts);
     /// The pass of the client to which the delivery belongs; null if it matters to none, or if there is no room.
     [[nodiscard]] OutsidePass* pass_of(Growth& growth, const ReadingClient& client, const Delivery& delivery);
-    /// True if the group may have been handed records behind the delivery before the growth: it was at work, and goes back to its
+    /// The growth since which all hand-outs at that time are known: `growth`, or an earlier one that this broker carried out.
+    [[nodiscard]] const Growth& watched_since(const Growth& growth, TimestampMs time) const;
+    /// True if the group, which was at work, may have been handed records behind the delivery before: it goes back to its
     /// commit. A commit just before the delivery, since the growth, tells where it was, and so does any other place.
     [[nodiscard]] bool is_begin_doubtful(const GroupOrder& order, const std::string& group, const Delivery& delivery) const;
     void apply(const CommitNote& note);

@@ -182,9 +182,19 @@ TEST_F(ConsumerWatchTest, WhatStandsInFrontOfAnAbortedRecordIsReadTooLateAsWell)
     commit("billing", {{kOld, Offset{96}}});
     commit("billing", {{kNew, Offset{1}}});
     EXPECT_FALSE(finding(HazardId::inversion_delivered)) << "the one that stands was read";
-    commit("billing", {{kOld, Offset{95}}, {kNew, Offset{0}}});
+    add_group("audit", kCoordinator);
+    commit("audit", {{kOld, Offset{95}}});
+    commit("audit", {{kNew, Offset{1}}});
+    EXPECT_TRUE(finding(HazardId::inversion_delivered, "audit"));
+}
+
+TEST_F(ConsumerWatchTest, AGroupThatGoesBackHasPassedTheOlderRecordsBefore) {
+    add_key("a", kOld, 0, 95);
+    add_key("a", kNew, 1, 0);
+    commit("billing", {{kOld, Offset{96}}});
+    commit("billing", {{kOld, Offset{5}}});
     commit("billing", {{kNew, Offset{1}}});
-    EXPECT_TRUE(finding(HazardId::inversion_delivered));
+    EXPECT_FALSE(finding(HazardId::inversion_delivered));
 }
 
 // The application repeated it: it wrote by the old count, aborted, learned of the growth, aborted, and then succeeded.

@@ -252,6 +252,29 @@ TEST_F(DeliveryOrderTest, WrongKeyIsInTwoMembersUnlessTheNewerRecordIsFinished) 
     EXPECT_EQ(order_.counts().in_two_members, 0);
 }
 
+TEST_F(DeliveryOrderTest, AReaderThatGoesOnBehindRecordsThatItReadAgainDroppedNothing) {
+    hand_out(kOld, 0, 10);
+    hand_out(kOld, 0, 5, 2);
+    order_.commit(kOld, Offset{5});
+    hand_out(kNew, 0, 1, 2);
+    hand_out(kOld, 5, 10, 2);
+    EXPECT_EQ(handed_out(), 0) << "the first reader had the older record";
+}
+
+TEST_F(DeliveryOrderTest, DoubtOfABeginEndsWhereItsWatchBegan) {
+    for (const std::int64_t until : {9, 10}) {
+        order_ = {};
+        order_.doubt_begin(kOld, Offset{until});
+        hand_out(kNew, 0, 1);
+        EXPECT_EQ(order_.is_unread(kOld, Offset{9}), false) << "nothing of the partition was handed out";
+        hand_out(kOld, 5, 8);
+        EXPECT_EQ(order_.is_unread(kOld, Offset{9}), until == 9);
+        hand_out(kOld, 8, 10);
+        EXPECT_EQ(handed_out(), until == 9 ? 1 : 0);
+        EXPECT_EQ(order_.counts().given_back, until == 9 ? 0 : 1);
+    }
+}
+
 TEST_F(DeliveryOrderTest, RecordsInTwoReadersAtOnceOverlap) {
     hand_out(kOld, 0, 10);
     hand_out(kNew, 0, 1, 2);
