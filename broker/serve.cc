@@ -3,10 +3,17 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <atomic>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <optional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "broker/assembly/addon.h"
 #include "broker/assembly/broker.h"
@@ -19,11 +26,15 @@
 #include "broker/kafka/kafka_front.h"
 #include "broker/logs/placement.h"
 #include "broker/logs/turns.h"
+#include "broker/net/held_sockets.h"
 #include "broker/net/server.h"
 #include "broker/runtime/loop/turn_timer.h"
 #include "broker/runtime/loop/usable_processors.h"
 #include "broker/start_memory.h"
+#include "protocol/try.h"
 #include "schedule/executor.h"
+#include "storage/data_change.h"
+#include "storage/data_snapshots.h"
 
 namespace partita {
 namespace {
@@ -60,8 +71,15 @@ bool write_port_file(const std::string& path, std::uint16_t port) {
     return std::rename(temporary.c_str(), path.c_str()) == 0;
 }
 
+/// A broker that ends for a change of its data leaves this to the next one.
+struct Legacy {
+    net::HeldSockets sockets;
+    net::HeldDescriptor http_listener{-1};
+    std::optional<assembly::EphemeralDirectory> ephemeral_directory;
+};
+
 /// Carries out the stop, step by step on the first reactor: refuse new connections, answer waiting requests, send the replies,
-/// then end all loops.
+/// then end all loops. A stop for a change of the data keeps the sockets open instead.
 class Shutdown {
   public:
     Shutdown(assembly::Broker& broker, net::Server& server, http::HttpServer& http)
@@ -69,9 +87,11 @@ class Shutdown {
           reactors_(broker.services().turns.reactors()),
           server_(server),
           http_(http),
+          held_(reactors_.size()),
           timer_(*reactors_.front()) {}
 
     void begin() {
+        change_.reset();
         if (begun_) {
             return;
         }
@@ -79,6 +99,35 @@ class Shutdown {
         broker_.set_ready(false);
         server_.stop_accepting();
         http_.stop();
+        drain();
+    }
+    /// No effect if a stop has begun; `change` is then told so.
+    void begin(DataChange change) {
+        if (begun_) {
+            change.done(std::unexpected(StorageError{StorageError::Kind::closed, 0, "the broker stops"}));
+            return;
+        }
+        begun_ = true;
+        change_ = std::move(change);
+        server_.pause_accepting();
+        http_listener_.emplace(http_.stop_and_release());
+        drain();
+    }
+
+    /// Null if the broker stops for good. Call this, and `leave`, when no reactor runs any more.
+    [[nodiscard]] std::optional<DataChange>& change() { return change_; }
+    [[nodiscard]] Legacy leave() {
+        Legacy legacy{.sockets = {.listeners = server_.release_listeners(), .connections = {}},
+                      .http_listener = std::move(*http_listener_),
+                      .ephemeral_directory = std::move(broker_.storage().ephemeral_directory)};
+        for (std::vector<net::HeldConnection>& held : held_) {
+            std::ranges::move(held, std::back_inserter(legacy.sockets.connections));
+        }
+        return legacy;
+    }
+
+  private:
+    void drain() {
         for (std::size_t index = 0; index < reactors_.size(); ++index) {
             reactors_[index]->post([this, index] { server_.net_reactor(index).begin_drain(); });
         }
@@ -87,8 +136,6 @@ class Shutdown {
         deadline_ = reactors_.front()->machine_now() + kDrainTimeoutMs;
         poll();
     }
-
-  private:
     void poll() {
         // Ask each reactor on its own thread whether all replies are out.
         auto open_questions = std::make_shared<std::atomic<std::size_t>>(reactors_.size());
@@ -114,7 +161,11 @@ class Shutdown {
         }
         for (std::size_t index = 0; index < reactors_.size(); ++index) {
             reactors_[index]->post([this, index] {
-                server_.net_reactor(index).close_all();
+                if (change_) {
+                    held_[index] = server_.net_reactor(index).release_all();
+                } else {
+                    server_.net_reactor(index).close_all();
+                }
                 reactors_[index]->stop();
             });
         }
@@ -124,6 +175,10 @@ class Shutdown {
     const std::vector<std::unique_ptr<runtime::Reactor>>& reactors_;
     net::Server& server_;
     http::HttpServer& http_;
+    /// By reactor.
+    std::vector<std::vector<net::HeldConnection>> held_;
+    std::optional<net::HeldDescriptor> http_listener_;
+    std::optional<DataChange> change_;
     runtime::TurnTimer timer_;
     Instant deadline_{};
     bool begun_ = false;
@@ -199,6 +254,197 @@ void run_reactors(const std::vector<std::unique_ptr<runtime::Reactor>>& reactors
     }
 }
 
+/// Hands a wish for a change to the broker that runs.
+class ChangeDesk {
+  public:
+    /// Any thread.
+    [[nodiscard]] bool begin(DataChange change) {
+        if (is_taken_.exchange(true)) {
+            return false;
+        }
+        reactor_->post([shutdown = shutdown_, change = std::move(change)] { shutdown->begin(change); });
+        return true;
+    }
+    /// Before the reactors of a broker run. `shutdown` lives as long as they do.
+    void serve(runtime::Reactor& reactor, Shutdown& shutdown) {
+        reactor_ = &reactor;
+        shutdown_ = &shutdown;
+        is_taken_ = false;
+    }
+
+  private:
+    /// Also until the first broker runs.
+    std::atomic<bool> is_taken_ = true;
+    runtime::Reactor* reactor_ = nullptr;
+    Shutdown* shutdown_ = nullptr;
+};
+
+/// The snapshot that the change was about. An error if nothing was changed.
+StorageResult<DataSnapshots::Snapshot> carry_out(const DataChange& change, const std::string& directory) {
+    DataSnapshots snapshots(directory);
+    switch (change.kind) {
+        case DataChange::Kind::take:
+            return snapshots.take(change.name);
+        case DataChange::Kind::restore: {
+            PARTITA_TRY_ASSIGN(auto snapshot, snapshots.find(change.name));
+            PARTITA_TRY(snapshots.restore(change.name));
+            return snapshot;
+        }
+    }
+    return snapshots.find(change.name);
+}
+
+/// The end of a broker that ran: the exit code, or a change with what the broker left.
+struct Ended {
+    int code = 0;
+    std::optional<DataChange> change;
+    /// The data directory, if there is a change.
+    std::string directory;
+    /// The outcome of the change.
+    StorageResult<DataSnapshots::Snapshot> snapshot = DataSnapshots::Snapshot();
+    Legacy legacy;
+};
+
+std::expected<void, runtime::StartError> prepare(const std::string& directory, const std::string& from_snapshot) {
+    DataSnapshots snapshots(directory);
+    if (!from_snapshot.empty()) {
+        if (auto begun = snapshots.begin_from(from_snapshot); !begun) {
+            return std::unexpected(runtime::StartError{begun.error().message});
+        }
+    }
+    if (auto finished = snapshots.finish_restore(); !finished) {
+        return std::unexpected(runtime::StartError{"cannot restore a snapshot; its files and those from before are in " +
+                                                   directory + "/" + std::string(DataSnapshots::kFolder) + ": " +
+                                                   finished.error().message});
+    }
+    return {};
+}
+
+void log_change(const Ended& ended) {
+    const char* const what = ended.change->kind == DataChange::Kind::take ? "took a snapshot" : "went back to a snapshot";
+    if (ended.snapshot) {
+        log::info("broker", std::string("the broker ") + what,
+                  {{"name", ended.change->name}, {"bytes", ended.snapshot->size_bytes}});
+    } else {
+        log::error("broker", "the broker could not take a snapshot, or go back to it; the data are as before",
+                   {{"name", ended.change->name}, {"reason", ended.snapshot.error().message}});
+    }
+}
+
+Ended refused(const std::string& message) { return {.code = refuse(message), .change = std::nullopt, .legacy = {}}; }
+
+/// Runs one broker. `before`: the end of the broker before it; null for the first one.
+Ended run_broker(const ServeOptions& options, const Schedule& schedule, ChangeDesk& desk, Ended* before) {
+    auto http_security = http::load_http_security(*options.config);
+    if (!http_security && options.http_port != "off") {
+        return refused(http_security.error());
+    }
+    const std::size_t processors = runtime::usable_processors();
+    auto opened = assembly::Broker::open(
+        {.config = options.config,
+         .reactor_count = std::min(processors, kMostReactors),
+         .polling_max = polling_max(*options.config, processors),
+         .storage = {.ephemeral = options.ephemeral,
+                     .kept = before ? &before->legacy.ephemeral_directory : nullptr,
+                     .prepare =
+                         [&](const std::string& directory) { return prepare(directory, before ? "" : options.from_snapshot); }},
+         .schedule = schedule,
+         .change_data = [&desk](DataChange change) { return desk.begin(std::move(change)); }});
+    if (!opened) {
+        return refused(opened.error().message);
+    }
+    const std::unique_ptr<assembly::Broker> broker = std::move(*opened);
+    const runtime::Services& services = broker->services();
+    runtime::Reactor& first_reactor = services.turns.first_reactor();
+    if (before == nullptr) {
+        log::info("broker", "starting",
+                  {{"version", PARTITA_VERSION},
+                   {"node", services.placement.own().value},
+                   {"cluster", services.description.cluster_id},
+                   {"data_directory", services.description.log_directory},
+                   {"memory_only", options.ephemeral ? "yes" : "no"}});
+        broker->announce_addons();
+    }
+    net::Server server(kafka::surroundings_of(services), schedule);
+    // The data is unchanged, so the next start need not recover.
+    const auto refuse_cleanly = [&broker](const std::string& message) {
+        // If the close fails, the next start recovers. The message says why this start failed.
+        (void)broker->close();
+        return refused(message);
+    };
+    auto listeners =
+        server.open(options.config->listeners.listeners, kafka::kafka_fronts(services, kafka::local_handlers(), schedule),
+                    before ? &before->legacy.sockets : nullptr);
+    if (!listeners) {
+        return refuse_cleanly(listeners.error());
+    }
+    const bool has_tls = http_security && http_security->tls != nullptr;
+    http::HttpServer http(services, server, schedule.executor, http_security ? std::move(*http_security) : http::HttpSecurity());
+    const std::string kafka_address = client_address(*options.config, *listeners);
+    const std::string http_address =
+        http.open(options.http_port, kafka_address, before ? before->legacy.http_listener.release() : -1);
+    broker->announce_places(advertised_http(http_address, kafka_address, has_tls));
+
+    boost::asio::signal_set signals(first_reactor.context(), SIGTERM, SIGINT);
+    Shutdown shutdown(*broker, server, http);
+    signals.async_wait([&shutdown](const boost::system::error_code& error, int signal_number) {
+        if (!error) {
+            log::info("broker", "stopping", {{"signal", signal_number}});
+            shutdown.begin();
+        }
+    });
+    desk.serve(first_reactor, shutdown);
+    server.start(before ? std::move(before->legacy.sockets.connections) : std::vector<net::HeldConnection>());
+    http.start();
+    broker->start();
+    broker->set_ready(true);
+    if (before != nullptr) {
+        log_change(*before);
+        before->change->done(before->snapshot);
+    } else {
+        announce(*services.config.get(), *listeners, http_address);
+    }
+    if (before == nullptr && !options.port_file.empty() && !listeners->empty() &&
+        !write_port_file(options.port_file, listeners->front().port)) {
+        return refuse_cleanly("cannot write " + options.port_file + "; check its directory");
+    }
+    if (before == nullptr) {
+        print_greeting(options, kafka_address);
+        print_start_message(*options.config);
+    }
+    const std::string directory = services.description.log_directory;
+    std::optional<std::jthread> purge;
+    if (std::filesystem::exists(directory + "/" + std::string(DataSnapshots::kFolder))) {
+        purge.emplace([directory] { DataSnapshots(directory).purge(); });
+    }
+
+    runtime::TurnTimer started(first_reactor);
+    first_reactor.refresh_now();
+    started.start(first_reactor.machine_now() + kStartMemoryDelayMs, release_start_memory);
+
+    run_reactors(services.turns.reactors());
+    purge.reset();
+    if (!shutdown.change()) {
+        if (!options.port_file.empty()) {
+            std::remove(options.port_file.c_str());
+        }
+        return {.code = broker->close() ? 0 : 1, .change = std::nullopt, .legacy = {}};
+    }
+    Ended ended{.change = std::move(shutdown.change()), .legacy = shutdown.leave()};
+    // A snapshot has everything. For a restore nothing of this is of use.
+    bool is_closed = true;
+    if (ended.change->kind == DataChange::Kind::take) {
+        broker->begin_segments();
+        is_closed = broker->close();
+    }
+    ended.directory = directory;
+    if (!is_closed) {
+        ended.snapshot = std::unexpected(
+            StorageError{StorageError::Kind::io, 0, "the broker could not write everything out; its log says why"});
+    }
+    return ended;
+}
+
 }  // namespace
 
 int serve(const ServeOptions& options) {
@@ -210,75 +456,19 @@ int serve(const ServeOptions& options) {
         log::warning("broker", "cannot disable core dumps; a core dump would show passwords and keys");
     }
     const Schedule schedule = assembly::schedule_of(*options.config, real_schedule());
-    auto http_security = http::load_http_security(*options.config);
-    if (!http_security && options.http_port != "off") {
-        return refuse(http_security.error());
-    }
-    const std::size_t processors = runtime::usable_processors();
-    auto opened = assembly::Broker::open({.config = options.config,
-                                          .reactor_count = std::min(processors, kMostReactors),
-                                          .polling_max = polling_max(*options.config, processors),
-                                          .storage = {.ephemeral = options.ephemeral},
-                                          .schedule = schedule});
-    if (!opened) {
-        return refuse(opened.error().message);
-    }
-    const std::unique_ptr<assembly::Broker> broker = std::move(*opened);
-    const runtime::Services& services = broker->services();
-    runtime::Reactor& first_reactor = services.turns.first_reactor();
-    log::info("broker", "starting",
-              {{"version", PARTITA_VERSION},
-               {"node", services.placement.own().value},
-               {"cluster", services.description.cluster_id},
-               {"data_directory", services.description.log_directory},
-               {"memory_only", options.ephemeral ? "yes" : "no"}});
-    broker->announce_addons();
-    net::Server server(kafka::surroundings_of(services), schedule);
-    // The data is unchanged, so the next start need not recover.
-    const auto refuse_cleanly = [&broker](const std::string& message) {
-        // If the close fails, the next start recovers. The message says why this start failed.
-        (void)broker->close();
-        return refuse(message);
-    };
-    auto listeners =
-        server.open(options.config->listeners.listeners, kafka::kafka_fronts(services, kafka::local_handlers(), schedule));
-    if (!listeners) {
-        return refuse_cleanly(listeners.error());
-    }
-    const bool has_tls = http_security && http_security->tls != nullptr;
-    http::HttpServer http(services, server, schedule.executor, http_security ? std::move(*http_security) : http::HttpSecurity());
-    const std::string kafka_address = client_address(*options.config, *listeners);
-    const std::string http_address = http.open(options.http_port, kafka_address);
-    broker->announce_places(advertised_http(http_address, kafka_address, has_tls));
-
-    boost::asio::signal_set signals(first_reactor.context(), SIGTERM, SIGINT);
-    Shutdown shutdown(*broker, server, http);
-    signals.async_wait([&shutdown](const boost::system::error_code& error, int signal_number) {
-        if (!error) {
-            log::info("broker", "stopping", {{"signal", signal_number}});
-            shutdown.begin();
+    // While any set exists, a signal that comes between two brokers waits for the next one's set.
+    boost::asio::io_context idle;
+    const boost::asio::signal_set kept(idle, SIGTERM, SIGINT);
+    ChangeDesk desk;
+    auto ended = std::make_unique<Ended>(run_broker(options, schedule, desk, nullptr));
+    while (ended->change) {
+        // The broker is gone, and with it all that was open in the directory.
+        if (ended->snapshot) {
+            ended->snapshot = carry_out(*ended->change, ended->directory);
         }
-    });
-    server.start();
-    http.start();
-    broker->start();
-    broker->set_ready(true);
-    announce(*services.config.get(), *listeners, http_address);
-    if (!options.port_file.empty() && !listeners->empty() && !write_port_file(options.port_file, listeners->front().port)) {
-        return refuse_cleanly("cannot write " + options.port_file + "; check its directory");
+        ended = std::make_unique<Ended>(run_broker(options, schedule, desk, ended.get()));
     }
-    print_greeting(options, kafka_address);
-    print_start_message(*options.config);
-
-    runtime::TurnTimer started(first_reactor);
-    first_reactor.refresh_now();
-    started.start(first_reactor.machine_now() + kStartMemoryDelayMs, release_start_memory);
-
-    run_reactors(services.turns.reactors());
-    if (!options.port_file.empty()) {
-        std::remove(options.port_file.c_str());
-    }
-    return broker->close() ? 0 : 1;
+    return ended->code;
 }
 
 }  // namespace partita

@@ -14,6 +14,8 @@ using Greeting = std::function<std::string(const std::string& host)>;
 struct ServeOptions {
     std::shared_ptr<const config::BrokerConfig> config;
     bool ephemeral = false;
+    /// The folder of a snapshot with which an empty data directory begins; empty for none.
+    std::string from_snapshot;
     /// Written once clients can connect, removed at the end. Empty for no file.
     std::string port_file;
     /// Empty for the configured port, "off" for no HTTP side.

@@ -305,6 +305,10 @@ class PartitionLog {
     /// written.
     [[nodiscard]] StorageResult<bool> delete_records_before(Offset offset);
 
+    /// Begins a new segment if the active one has at least `least_bytes` (1 or more). So that the bytes before the log end lie in
+    /// files that do not grow any more.
+    [[nodiscard]] StorageResult<void> begin_segment(std::uint64_t least_bytes, TimestampMs now);
+
     /// Removes the segments that the config's retention no longer keeps; returns them. Files are unlinked at once:
     /// readers in progress hold the descriptors, so Kafka's file.delete.delay.ms has nothing to protect here.
     ///

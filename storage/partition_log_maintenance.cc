@@ -25,6 +25,24 @@ StorageResult<void> remove_segment_files(FileSystem& file_system, const std::str
 
 }  // namespace
 
+StorageResult<void> PartitionLog::begin_segment(std::uint64_t least_bytes, TimestampMs now) {
+    PARTITA_ASSERT(least_bytes > 0, "an empty segment never rolls");
+    const MutexLock lock(core_.append_mutex);
+    if (core_.is_closed_for_appender()) {
+        return std::unexpected(closed_error());
+    }
+    PartitionLogState* const state = core_.state.load();
+    if (state == nullptr) {
+        return {};
+    }
+    state->assert_appender();
+    const auto& shown = state->shown_for_appender();
+    if (shown.segments.empty() || shown.active().size_bytes() < least_bytes || !state->staged.empty()) {
+        return {};
+    }
+    return LogAppender(*state).roll(now);
+}
+
 StorageResult<bool> PartitionLog::delete_records_before(Offset offset) {
     std::vector<std::shared_ptr<Segment>> removed;
     std::shared_ptr<const std::string> directory;

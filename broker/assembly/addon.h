@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "broker/access/authorizer.h"
 #include "broker/config/broker_config.h"
@@ -12,6 +13,7 @@
 #include "broker/logs/read_steps.h"
 #include "broker/runtime/loop/start_error.h"
 #include "schedule/executor.h"
+#include "storage/data_change.h"
 
 namespace partita::logs {
 class PublishedTopics;
@@ -67,6 +69,10 @@ struct AddonPlace {
     runtime::FailureLog& failures;
     /// See first_topics.h. Any thread may call it once the topics are loaded.
     std::function<std::expected<void, runtime::StartError>(Now now)> make_first_topics;
+    /// An absolute path.
+    const std::string& data_directory;
+    /// See Broker::Options.
+    const ChangeData& change_data;
 };
 
 /// The running part of an addon in one broker. The calls come in this order, on the thread that starts and stops the broker: each

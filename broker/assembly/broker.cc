@@ -115,6 +115,7 @@ struct Broker::Parts {
 
     const Schedule schedule;
     std::unique_ptr<Storage> storage;
+    const ChangeData change_data;
     config::CurrentConfig config;
     const logs::Placement placement;
     config::ConfigMap places;
@@ -154,6 +155,7 @@ struct Broker::Parts {
 Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, const std::atomic<bool>& is_ready)
     : schedule(options.schedule),
       storage(std::move(opened)),
+      change_data(options.change_data),
       config(options.config),
       placement(options.config->node_id, options.nodes),
       failures(schedule.clock),
@@ -202,7 +204,9 @@ handlers::Extensions Broker::Parts::join_addons() {
                    .findings = findings,
                    .upkeep = upkeep,
                    .failures = failures,
-                   .make_first_topics = [this](Now now) { return make_first_topics(*config.get(), catalog, now); }},
+                   .make_first_topics = [this](Now now) { return make_first_topics(*config.get(), catalog, now); },
+                   .data_directory = storage->absolute_directory,
+                   .change_data = change_data},
                   joined);
     return joined;
 }
@@ -394,6 +398,16 @@ void Broker::stop_workers() {
     if (parts.maintenance) {
         parts.maintenance->compactor.stop();
         parts.maintenance->worker.stop();
+    }
+}
+
+void Broker::begin_segments() {
+    const TimestampMs now = parts_->schedule.clock.now().wall;
+    for (const std::shared_ptr<PartitionLog>& log : parts_->storage->logs->logs_with_files()) {
+        // Without a new segment, a snapshot copies more.
+        if (const auto begun = log->begin_segment(kLinkedBytes, now); !begun) {
+            log::warning("storage", "cannot begin a segment for a snapshot", {{"reason", begun.error().message}});
+        }
     }
 }
 

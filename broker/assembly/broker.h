@@ -12,6 +12,7 @@
 #include "broker/handlers/services.h"
 #include "broker/runtime/loop/start_error.h"
 #include "schedule/executor.h"
+#include "storage/data_change.h"
 
 namespace partita::insight {
 class ReaderObserver;
@@ -40,6 +41,8 @@ class Broker {
         const access::Rules* access_rules = nullptr;
         /// The nodes that the broker presents itself as; null for the single node that `config` names. Outlives the broker.
         const logs::NodePlan* nodes = nullptr;
+        /// Ends this broker for a change of its data; empty if its owner does not do that.
+        ChangeData change_data = {};
         /// True to end the process if the data directory is deleted (DirectoryWatch).
         bool watches_directory = true;
     };
@@ -68,6 +71,10 @@ class Broker {
     /// Answers all requests that wait in coordinators, and all waiting fetches. Call this on the first reactor's thread, at a
     /// stop.
     void answer_waiting_requests();
+    /// Begins new segments where the active ones have `kLinkedBytes` or more, so that a snapshot links these instead of copying
+    /// them. Call this before `close`.
+    void begin_segments();
+    static constexpr std::uint64_t kLinkedBytes = std::uint64_t{1} << 20;
     /// Writes everything out, closes the logs and leaves the clean mark. Call this after all reactors have stopped. False if that
     /// failed: the log says why, and the next start recovers.
     [[nodiscard]] bool close();

@@ -59,7 +59,7 @@ std::size_t open_file_limit() {
 std::expected<std::unique_ptr<Storage>, runtime::StartError> Storage::open(const config::BrokerConfig& config,
                                                                            const Options& options, const Schedule& schedule) {
     auto storage = std::make_unique<Storage>(options.file_system);
-    PARTITA_TRY(storage->choose_directory(config, options.ephemeral));
+    PARTITA_TRY(storage->choose_directory(config, options));
     PARTITA_TRY(storage->open_logs(config, schedule.clock.now().wall));
     storage->report_recovery();
     MetadataStoreOptions store_options = options.metadata_store;
@@ -75,9 +75,13 @@ std::expected<std::unique_ptr<Storage>, runtime::StartError> Storage::open(const
     return storage;
 }
 
-std::expected<void, runtime::StartError> Storage::choose_directory(const config::BrokerConfig& config, bool ephemeral) {
+std::expected<void, runtime::StartError> Storage::choose_directory(const config::BrokerConfig& config, const Options& options) {
     directory = config.log_dirs.front();
-    if (ephemeral) {
+    if (options.kept != nullptr && *options.kept) {
+        ephemeral_directory.emplace(std::move(**options.kept));
+        options.kept->reset();
+        directory = ephemeral_directory->path();
+    } else if (options.ephemeral) {
         const std::string parents[] = {"/dev/shm", "/tmp"};
         auto created = EphemeralDirectory::create(parents);
         if (!created) {
@@ -93,7 +97,7 @@ std::expected<void, runtime::StartError> Storage::choose_directory(const config:
     if (config.log_dirs.size() > 1) {
         log::warning("storage", "only the first of several log.dirs is used", {{"directory", directory}});
     }
-    return {};
+    return options.prepare ? options.prepare(directory) : std::expected<void, runtime::StartError>();
 }
 
 std::expected<void, runtime::StartError> Storage::open_logs(const config::BrokerConfig& config, TimestampMs now) {

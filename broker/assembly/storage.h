@@ -1,6 +1,7 @@
 #pragma once
 
 #include <expected>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,10 @@ struct Storage {
     struct Options {
         /// True for a data directory in memory that is removed at the end.
         bool ephemeral = false;
+        /// Such a directory of an earlier broker of this process, to go on in; null for a new one. It is moved from.
+        std::optional<EphemeralDirectory>* kept = nullptr;
+        /// Makes the directory ready once its place is known, before anything in it is opened; empty for nothing to do.
+        std::function<std::expected<void, runtime::StartError>(const std::string& directory)> prepare = {};
         /// The file system for logs and fences; null for the real one. It outlives the broker. Tests make it fail.
         FileSystem* file_system = nullptr;
         /// Options of the metadata store. LMDB does not use `file_system`, so tests make it fail here.
@@ -46,7 +51,8 @@ struct Storage {
     std::unique_ptr<LogFlusher> flusher;
 
   private:
-    [[nodiscard]] std::expected<void, runtime::StartError> choose_directory(const config::BrokerConfig& config, bool ephemeral);
+    [[nodiscard]] std::expected<void, runtime::StartError> choose_directory(const config::BrokerConfig& config,
+                                                                            const Options& options);
     [[nodiscard]] std::expected<void, runtime::StartError> open_logs(const config::BrokerConfig& config, TimestampMs now);
     void report_recovery() const;
     /// The name in the metadata store for a log that an older version named by its directory.

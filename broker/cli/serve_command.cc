@@ -37,6 +37,7 @@ struct ServeArguments {
     std::string security_directory;
     std::string log_level;
     bool ephemeral = false;
+    std::string from_snapshot;
     std::vector<std::shared_ptr<ServeOptionsOfAddon>> of_addons;
 };
 
@@ -56,6 +57,9 @@ constexpr tools::Option kServeOptions[] = {
      .may_repeat = true},
     {.name = "data-dir", .argument = "directory", .help = "keep data here (default: ./partita-data, or log.dirs)", .alias = "d"},
     {.name = "ephemeral", .argument = "", .help = "keep data in memory and discard it on exit"},
+    {.name = "from-snapshot",
+     .argument = "directory",
+     .help = "begin with a copy of this snapshot, or of this data directory; the own one has to be empty"},
     {.name = "port",
      .argument = "port",
      .help = "listen for Kafka's clients on loopback; 0 for any free port (default: 9092)",
@@ -202,6 +206,7 @@ int run(const ServeArguments& arguments) {
     ServeOptions options;
     options.config = std::make_shared<const config::BrokerConfig>(std::move(loaded->config));
     options.ephemeral = arguments.ephemeral;
+    options.from_snapshot = arguments.from_snapshot;
     options.port_file = arguments.port_file;
     options.http_port = arguments.http_port;
     options.greeting = std::move(greeting);
@@ -225,6 +230,7 @@ int run_serve(const CommandLine& line) {
                 .security_directory = line.value("security"),
                 .log_level = line.value("log-level"),
                 .ephemeral = line.has("ephemeral"),
+                .from_snapshot = line.value("from-snapshot"),
                 .of_addons = std::move(of_addons)});
 }
 

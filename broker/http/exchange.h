@@ -117,6 +117,10 @@ class Exchange {
     virtual void end() = 0;
     /// Sends a piece like `write`, but never blocks. False if the client is gone, or if a megabyte already waits.
     [[nodiscard]] virtual bool offer(std::string piece) = 0;
+    /// Takes the connection from the server, for an answer that comes when the server is gone (detached_caller.h). Returns its
+    /// socket, which the caller of this function closes; -1 for a connection with TLS, and for one that is gone. Only on the
+    /// session's thread, and instead of an answer.
+    [[nodiscard]] virtual int detach() { return -1; }
     /// True if the answer is no longer needed, because the client closed its connection or the server stops. Any thread may ask.
     [[nodiscard]] virtual bool is_gone() const = 0;
 };

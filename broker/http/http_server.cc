@@ -1,5 +1,8 @@
 #include "broker/http/http_server.h"
 
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <boost/asio/ip/host_name.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <charconv>
@@ -82,6 +85,29 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
         }
         return error;
     }
+    boost::system::error_code take(int held) {
+        sockaddr_storage address{};
+        socklen_t size = sizeof address;
+        boost::system::error_code error;
+        if (::getsockname(held, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+            return {errno, boost::system::system_category()};
+        }
+        acceptor_.assign(address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), held, error);
+        if (!error) {
+            pause_timer_.emplace(services_.turns.first_reactor());
+        }
+        return error;
+    }
+    /// The listening socket, after `stop`; -1 if that failed.
+    [[nodiscard]] int release() {
+        boost::system::error_code error;
+        const int held = acceptor_.release(error);
+        return error ? -1 : held;
+    }
+    void close_acceptor() {
+        boost::system::error_code ignored;
+        acceptor_.close(ignored);
+    }
     [[nodiscard]] tcp::endpoint local_endpoint() const { return acceptor_.local_endpoint(); }
 
     void accept() {
@@ -117,10 +143,11 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
         });
     }
 
+    /// The acceptor's socket stays open.
     void stop() {
         stopping_ = true;
         boost::system::error_code ignored;
-        acceptor_.close(ignored);
+        acceptor_.cancel(ignored);
         pause_timer_->cancel();
         // Each session removes itself from the set. Work in progress for it then sees that its client is gone.
         for (const std::shared_ptr<Session>& session : std::set(sessions_)) {
@@ -189,7 +216,21 @@ boost::system::error_code HttpServer::listen(const config::AdvertisedAddress& ad
     return error;
 }
 
-std::string HttpServer::open(const std::string& port, const std::string& kafka) {
+boost::system::error_code HttpServer::take(int held, const std::string& kafka) {
+    listener_ = std::make_shared<Listener>(services_, network_, executor_, security_, kafka);
+    const boost::system::error_code error = listener_->take(held);
+    if (error) {
+        listener_.reset();
+        ::close(held);
+    }
+    return error;
+}
+
+std::string HttpServer::open(const std::string& port, const std::string& kafka, int held) {
+    if (held >= 0 && !take(held, kafka)) {
+        const tcp::endpoint bound = listener_->local_endpoint();
+        return config::to_string(config::AdvertisedAddress{bound.address().to_string(), bound.port()});
+    }
     if (port == "off" || (port.empty() && !services_.config->http_listener)) {
         return {};
     }
@@ -226,7 +267,16 @@ void HttpServer::start() {
 void HttpServer::stop() {
     if (listener_) {
         listener_->stop();
+        listener_->close_acceptor();
     }
+}
+
+int HttpServer::stop_and_release() {
+    if (!listener_) {
+        return -1;
+    }
+    listener_->stop();
+    return listener_->release();
 }
 
 }  // namespace partita::http

@@ -37,15 +37,19 @@ class HttpServer {
     /// Binds and listens. `port` comes from the command line: empty for the configured address, "off" for none, otherwise a
     /// number. `kafka` is where clients connect to this broker. Returns the listening address; empty if the server does not
     /// listen. If it should listen but cannot, it logs a warning.
-    [[nodiscard]] std::string open(const std::string& port, const std::string& kafka);
+    /// `held`: a listening socket that an earlier server of this process left, or -1; this one owns it then.
+    [[nodiscard]] std::string open(const std::string& port, const std::string& kafka, int held = -1);
     /// Begins to accept connections.
     void start();
     /// Stops accepting and closes all connections. Call it on the first reactor's thread.
     void stop();
+    /// The same, but the listening socket stays open, and clients that connect wait. Returns the socket; -1 if there is none.
+    [[nodiscard]] int stop_and_release();
 
   private:
     class Listener;
     [[nodiscard]] boost::system::error_code listen(const config::AdvertisedAddress& address, const std::string& kafka);
+    [[nodiscard]] boost::system::error_code take(int held, const std::string& kafka);
 
     const runtime::Services& services_;
     const runtime::NetworkStatistics& network_;

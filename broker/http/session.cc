@@ -108,6 +108,11 @@ class Session::Answer final : public Exchange {
         is_given_ = true;
         run([](Session& session) { session.send_piece({"", true}); });
     }
+    int detach() override {
+        const int socket = session_->detach();
+        is_given_ = is_given_ || socket >= 0;
+        return socket;
+    }
     bool is_gone() const override {
         const MutexLock lock(mutex_);
         return is_gone_;
@@ -417,6 +422,20 @@ void Session::close() {
     }
     stream_.transport().close();
     closed_(shared_from_this());
+}
+
+int Session::detach() {
+    if (is_closed_ || is_writing_ || stream_.secured() != nullptr) {
+        return -1;
+    }
+    is_closed_ = true;
+    if (const auto answer = answer_.lock()) {
+        answer->on_gone();
+    }
+    boost::system::error_code error;
+    const int socket = stream_.transport().release_socket().release(error);
+    closed_(shared_from_this());
+    return error ? -1 : socket;
 }
 
 void Session::finish() {

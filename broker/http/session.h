@@ -82,6 +82,8 @@ class Session : public std::enable_shared_from_this<Session> {
     void send_header(Status status, std::string_view type);
     void send_piece(Piece piece);
     void answer_dropped();
+    /// See Exchange::detach.
+    [[nodiscard]] int detach();
     void write_next();
     void finish_answer();
     void finish();

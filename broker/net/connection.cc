@@ -64,17 +64,33 @@ bool Connection::move_if_due() {
     if (!conversation_.may_leave()) {
         return false;
     }
+    Belongings belongings = pack();
+    owner_.hand_over(*this, std::move(belongings), *rare_->moving_to);
+    return true;
+}
+
+Connection::Belongings Connection::pack() {
     Belongings belongings{.socket = std::move(socket_),
                           .transport = std::move(transport_),
                           .client = std::move(client_),
                           .front = &front_,
-                          .state = std::move(rare_->state),
-                          .came = rare_->unknown ? rare_->unknown->place.came : Instant{},
+                          .state = rare_ ? std::move(rare_->state) : nullptr,
+                          .came = rare_ && rare_->unknown ? rare_->unknown->place.came : Instant{},
                           .buffer = conversation_.leave()};
     leave_pending_logins();
     owner_.reactor().remove_receiver(id_);
-    owner_.hand_over(*this, std::move(belongings), *rare_->moving_to);
-    return true;
+    return belongings;
+}
+
+std::optional<Connection::Belongings> Connection::release() {
+    if (state() != nullptr || conversation_.is_over()) {
+        return std::nullopt;
+    }
+    conversation_.prepare_to_leave();
+    if (!conversation_.may_leave()) {
+        return std::nullopt;
+    }
+    return pack();
 }
 
 void Connection::close(std::string_view reason) {

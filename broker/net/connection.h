@@ -66,6 +66,9 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     void start(Siblings::iterator place);
     /// Moves to another reactor once all requests taken so far are answered. This reactor serves no further request of it.
     void move_to(NetReactor& target);
+    /// Gives up the socket with all that belongs to it; null if a request is not answered, or if the front has a state for this
+    /// client. The reactor must not be running a turn for it any more.
+    [[nodiscard]] std::optional<Belongings> release();
     /// Serves received requests that had to wait. The reactor calls this when the reason to wait may be gone: a reply was sent,
     /// the rest is over, or request memory may be free again.
     void resume();
@@ -156,6 +159,7 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     void end_with(Served&& served);
     void rest(std::int64_t duration_ms);
     void rest_until(Instant until);
+    [[nodiscard]] Belongings pack();
     /// Moves the connection if it may leave now. Returns true if it has moved; the caller must then not use this object any more.
     bool move_if_due();
     /// Returns false if the connection was closed.

@@ -147,6 +147,67 @@ void NetReactor::close_all() {
     }
 }
 
+std::vector<HeldConnection> NetReactor::release_all() {
+    handshakes_.end_all();
+    std::vector<HeldConnection> held;
+    while (!connections_.empty()) {
+        const std::shared_ptr<Connection> connection = connections_.front();
+        auto belongings = connection->release();
+        if (!belongings) {
+            connection->close("");
+            continue;
+        }
+        remove(*connection);
+        boost::system::error_code error;
+        const bool is_v6 = belongings->socket.local_endpoint(error).address().is_v6();
+        HeldDescriptor descriptor(error ? -1 : belongings->socket.release(error));
+        std::vector<std::byte> received;
+        if (belongings->buffer) {
+            const ReadBuffer& buffer = *belongings->buffer;
+            received.assign(buffer.data.get() + buffer.begin, buffer.data.get() + buffer.end);
+            pool_.give_back(std::move(belongings->buffer));
+        }
+        if (!error) {
+            held.push_back({.is_v6 = is_v6,
+                            .descriptor = std::move(descriptor),
+                            .transport = std::move(belongings->transport),
+                            .client = std::move(belongings->client),
+                            .received = std::move(received)});
+        }
+    }
+    return held;
+}
+
+void NetReactor::adopt(HeldConnection held, Front& front) {
+    boost::system::error_code error;
+    Socket socket(reactor_.context());
+    socket.assign(held.is_v6 ? boost::asio::ip::tcp::v6() : boost::asio::ip::tcp::v4(), held.descriptor.get(), error);
+    std::unique_ptr<ReadBuffer> buffer;
+    if (!error) {
+        held.descriptor.release();
+        if (!held.received.empty()) {
+            buffer = pool_.take(held.received.size());
+        }
+    }
+    if (error || (!held.received.empty() && buffer == nullptr)) {
+        front.closed(held.client);
+        observer_.connection_closed(held.client);
+        log_closed(held.client, "cannot take over the connection: " + (error ? error.message() : "no memory for its request"));
+        return;
+    }
+    if (buffer) {
+        std::ranges::copy(held.received, buffer->data.get());
+        buffer->end = held.received.size();
+    }
+    adopt({.socket = std::move(socket),
+           .transport = std::move(held.transport),
+           .client = std::move(held.client),
+           .front = &front,
+           .state = nullptr,
+           .came = reactor_.machine_now(),
+           .buffer = std::move(buffer)});
+}
+
 bool NetReactor::all_answered() const {
     return std::ranges::all_of(connections_, [](const auto& connection) { return connection->is_everything_answered(); });
 }

@@ -11,6 +11,7 @@
 
 #include "broker/net/buffers.h"
 #include "broker/net/connection.h"
+#include "broker/net/held_sockets.h"
 #include "broker/net/idle_processors.h"
 #include "broker/net/pending_logins.h"
 #include "broker/net/reactor_choice.h"
@@ -64,6 +65,10 @@ class NetReactor final : public runtime::TurnParticipant {
     [[nodiscard]] bool is_draining() const { return draining_; }
     /// Closes every connection, at shutdown.
     void close_all();
+    /// Gives up every connection that may wait for another server, and closes the others.
+    [[nodiscard]] std::vector<HeldConnection> release_all();
+    /// Takes over a connection that another server held. `client` and `front` are those of this one.
+    void adopt(HeldConnection held, Front& front);
     [[nodiscard]] bool all_answered() const;
 
     // The following functions are for connections.

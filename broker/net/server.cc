@@ -87,7 +87,24 @@ std::string bind_advice(const boost::system::error_code& error, const std::strin
 struct Server::Acceptor {
     explicit Acceptor(runtime::Reactor& reactor) : socket(reactor.context()) {}
 
+    /// Takes the listening socket of this host from `held`. False if there is none.
+    [[nodiscard]] bool take(HeldSockets& held, const std::string& listener, boost::system::error_code& error) {
+        const auto found = std::ranges::find_if(held.listeners, [&](const HeldListener& each) {
+            return each.listener_name == listener && each.host == host && each.descriptor.get() >= 0;
+        });
+        if (found == held.listeners.end()) {
+            return false;
+        }
+        socket.assign(found->is_v6 ? tcp::v6() : tcp::v4(), found->descriptor.get(), error);
+        if (!error) {
+            found->descriptor.release();
+        }
+        return true;
+    }
+
     tcp::acceptor socket;
+    /// The host as the configuration names it.
+    std::string host;
     /// Set once the acceptor listens, because a reactor never forgets a timer.
     std::optional<runtime::TurnTimer> pause_timer;
     std::string listener_name;
@@ -139,10 +156,10 @@ Server::Server(const Surroundings& surroundings, const Schedule& schedule, const
 Server::~Server() = default;
 
 std::expected<std::vector<BoundListener>, std::string> Server::open(std::span<const config::Listener> listeners,
-                                                                    const FrontMaker& make_front) {
+                                                                    const FrontMaker& make_front, HeldSockets* held) {
     std::vector<BoundListener> bound;
     for (const config::Listener& listener : listeners) {
-        PARTITA_TRY(open_listener(listener, make_front, bound));
+        PARTITA_TRY(open_listener(listener, make_front, held, bound));
     }
     object_to_settings();
     return bound;
@@ -168,7 +185,7 @@ void Server::object_to_settings() {
 }
 
 std::expected<void, std::string> Server::open_listener(const config::Listener& listener, const FrontMaker& make_front,
-                                                       std::vector<BoundListener>& bound) {
+                                                       HeldSockets* held, std::vector<BoundListener>& bound) {
     PARTITA_TRY_ASSIGN(auto made, make_front(listener.endpoint));
     Front* const front = fronts_.emplace_back(std::move(made)).get();
     if (config::uses_tls(listener.endpoint.protocol)) {
@@ -193,22 +210,26 @@ std::expected<void, std::string> Server::open_listener(const config::Listener& l
             }
             address = results.begin()->endpoint().address();
         }
+        acceptor->host = host;
+        const bool is_held = held != nullptr && acceptor->take(*held, listener.endpoint.listener_name, error);
         const tcp::endpoint endpoint(address, port);
-        acceptor->socket.open(endpoint.protocol(), error);
-        if (!error) {
-            acceptor->socket.set_option(tcp::acceptor::reuse_address(true), error);
-        }
-        if (!error && address.is_v6()) {
-            acceptor->socket.set_option(boost::asio::ip::v6_only(!listener.any_interface), error);
-        }
-        if (!error) {
-            acceptor->socket.bind(endpoint, error);
+        if (!is_held) {
+            acceptor->socket.open(endpoint.protocol(), error);
+            if (!error) {
+                acceptor->socket.set_option(tcp::acceptor::reuse_address(true), error);
+            }
+            if (!error && address.is_v6()) {
+                acceptor->socket.set_option(boost::asio::ip::v6_only(!listener.any_interface), error);
+            }
+            if (!error) {
+                acceptor->socket.bind(endpoint, error);
+            }
         }
         if (!error && (address.is_unspecified() || runtime::is_loopback(address))) {
             acceptor->usual_congestion_control = congestion_control_of(acceptor->socket.native_handle());
             set_congestion_control(acceptor->socket.native_handle(), kUnpaced);
         }
-        if (!error) {
+        if (!error && !is_held) {
             const int backlog = surroundings_.config->socket_listen_backlog_size;
             acceptor->socket.listen(backlog, error);
         }
@@ -250,7 +271,55 @@ void Server::take_tls(const std::string& listener, std::shared_ptr<const tls::Se
     });
 }
 
-void Server::start() {
+void Server::pause_accepting() {
+    stopping_ = true;
+    for (const std::unique_ptr<Acceptor>& acceptor : acceptors_) {
+        boost::system::error_code ignored;
+        acceptor->pause_timer->cancel();
+        acceptor->socket.cancel(ignored);
+        acceptor->held.reset();
+    }
+    refused_.close_all();
+}
+
+std::vector<HeldListener> Server::release_listeners() {
+    std::vector<HeldListener> held;
+    for (const std::unique_ptr<Acceptor>& acceptor : acceptors_) {
+        boost::system::error_code error;
+        const bool is_v6 = acceptor->socket.local_endpoint(error).address().is_v6();
+        // Without its socket, the next server opens the listener anew.
+        if (const int descriptor = error ? -1 : acceptor->socket.release(error); !error) {
+            held.push_back({acceptor->listener_name, acceptor->host, is_v6, HeldDescriptor(descriptor)});
+        }
+    }
+    return held;
+}
+
+void Server::adopt(HeldConnection held) {
+    const auto acceptor = std::ranges::find_if(acceptors_, [&](const std::unique_ptr<Acceptor>& each) {
+        return each->listener_name == held.client.listener->name && each->port == held.client.listener->local_port;
+    });
+    if (acceptor == acceptors_.end() || quota_.open(std::string(held.client.address())) != ConnectionQuota::Decision::accepted) {
+        return;
+    }
+    const tcp::endpoint local(boost::asio::ip::make_address(held.client.listener->local_address), (*acceptor)->port);
+    // This broker has seen nothing of the client so far.
+    held.client.listener = view_of(**acceptor, local);
+    held.client.id = surroundings_.connections.next_id();
+    held.client.noted_producer = false;
+    held.client.noted_consumer = false;
+    held.client.noted_member = 0;
+    held.client.expansions.reset();
+    held.client.parked_fetch = fetch::kNoWaiter;
+    NetReactor& target = *reactors_[reactor_for_new_connection()];
+    auto handed_over = std::make_shared<HeldConnection>(std::move(held));
+    target.reactor().post([&target, handed_over, front = (*acceptor)->front] { target.adopt(std::move(*handed_over), *front); });
+}
+
+void Server::start(std::vector<HeldConnection> held) {
+    for (HeldConnection& each : held) {
+        adopt(std::move(each));
+    }
     tls_reload_.start();
     for (const std::unique_ptr<Acceptor>& acceptor : acceptors_) {
         accept(*acceptor);

@@ -11,6 +11,7 @@
 #include "broker/config/listeners.h"
 #include "broker/net/connection_quota.h"
 #include "broker/net/front.h"
+#include "broker/net/held_sockets.h"
 #include "broker/net/net_reactor.h"
 #include "broker/net/refused_connections.h"
 #include "broker/net/surroundings.h"
@@ -35,15 +36,20 @@ class Server final : public ConnectionObserver, public runtime::NetworkStatistic
     ~Server() override;
 
     /// Binds and listens, but accepts nothing yet. `make_front` makes the protocol of each listener. The error is one line that
-    /// says what to do (port taken, address not ours, no permission). Call this before a reactor runs; further calls add
-    /// listeners.
+    /// says what to do (port taken, address not ours, no permission). A listening socket in `held` is used and taken from there,
+    /// instead of a new one. Call this before a reactor runs; further calls add listeners.
     [[nodiscard]] std::expected<std::vector<BoundListener>, std::string> open(std::span<const config::Listener> listeners,
-                                                                              const FrontMaker& make_front);
+                                                                              const FrontMaker& make_front,
+                                                                              HeldSockets* held = nullptr);
 
-    /// Starts to accept connections, on the first reactor's loop.
-    void start();
+    /// Starts to accept connections, on the first reactor's loop. Serves the connections that an earlier server held.
+    void start(std::vector<HeldConnection> held = {});
     /// Stops accepting; open connections stay open. Call this on the first reactor's thread.
     void stop_accepting();
+    /// The same, but the listening sockets stay open, and clients that connect wait. `release` gives them up.
+    void pause_accepting();
+    /// The listening sockets, after `pause_accepting` and when no reactor runs.
+    [[nodiscard]] std::vector<HeldListener> release_listeners();
     /// The connections of one reactor. Use it on that reactor's thread only.
     [[nodiscard]] NetReactor& net_reactor(std::size_t index) { return *reactors_[index]; }
 
@@ -58,7 +64,8 @@ class Server final : public ConnectionObserver, public runtime::NetworkStatistic
     struct Acceptor;
 
     [[nodiscard]] std::expected<void, std::string> open_listener(const config::Listener& listener, const FrontMaker& make_front,
-                                                                 std::vector<BoundListener>& bound);
+                                                                 HeldSockets* held, std::vector<BoundListener>& bound);
+    void adopt(HeldConnection held);
     /// Makes the settings refuse changes that a listener cannot apply.
     void object_to_settings();
     void accept(Acceptor& acceptor);

@@ -374,10 +374,20 @@ def test_a_reset(site):
     assert site.ask("topics")["topics"] == []
 
 
+def test_snapshots(site):
+    taken = site.ask("takeSnapshot", snapshot="one")["snapshot"]
+    assert site.ask("snapshots")["snapshots"] == [taken] and site.ask("snapshot", snapshot="one")["snapshot"] == taken
+    assert site.ask("restoreSnapshot", snapshot="one")["snapshot"] == taken
+    site.ask("takeSnapshot", snapshot="-", status=400)
+    assert site.ask("removeSnapshot", snapshot="one")["removed"] == "one"
+    for operation in ("snapshot", "restoreSnapshot", "removeSnapshot"):
+        site.ask(operation, snapshot="one", status=404)
+
+
 def test_every_operation_was_asked_and_every_route_is_described(site):
     assert OPERATIONS.keys() == site.asked, "the tests above leave some out"
     _, text = site.send("GET", "/nowhere", None)
-    served = {(method.lower(), re.sub(r"/(?:[TGP]|ID)(?=/|$)", "/*", path))
+    served = {(method.lower(), re.sub(r"/(?:[TGP]|ID|NAME)(?=/|$)", "/*", path))
               for method, path in re.findall(r"(GET|POST|PUT|DELETE) (/v1/[^,\s]*)", text.decode())}
     described = {(method, re.sub(r"\{\w+\}", "*", path)) for method, path, _ in OPERATIONS.values()}
     assert served == described

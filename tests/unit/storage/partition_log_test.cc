@@ -53,6 +53,21 @@ TEST_F(PartitionLogTest, EmptyPartitionHasNoDirectory) {
     EXPECT_LT(sizeof(PartitionLog), 256u);
 }
 
+TEST_F(PartitionLogTest, ASegmentThatIsLargeEnoughIsEndedOnRequest) {
+    PartitionLog& log = world.log();
+    ASSERT_TRUE(log.begin_segment(1, {1000})) << "an empty log has none";
+    EXPECT_FALSE(log.has_files());
+    append({.records = 3});
+    ASSERT_TRUE(log.begin_segment(1 << 20, {1000}));
+    EXPECT_EQ(log.segments().size(), 1u);
+    ASSERT_TRUE(log.begin_segment(1, {1000}));
+    ASSERT_TRUE(log.begin_segment(1, {1000})) << "the new one is empty";
+    ASSERT_EQ(log.segments().size(), 2u);
+    EXPECT_EQ(log.segments()[1].base_offset, Offset{3});
+    EXPECT_EQ(append().base_offset, Offset{3});
+    EXPECT_EQ(first_file().size(), log.segments()[0].size_bytes);
+}
+
 TEST_F(PartitionLogTest, OffsetsAreDenseAndBytesAreServedAsTheyCame) {
     EXPECT_EQ(append({.records = 3}).base_offset, Offset{0});
     EXPECT_EQ(append({.records = 2}).base_offset, Offset{3});

@@ -1,4 +1,4 @@
-// `partita serve --test-bench`, `partita clock`, `partita fault` and `partita reset`.
+// `partita serve --test-bench`, `partita clock`, `partita fault`, `partita reset` and `partita snapshot`.
 
 #include "broker/cli/addition.h"
 
@@ -11,6 +11,7 @@
 #include "broker/addons/faults/cli/clock_command.h"
 #include "broker/addons/faults/cli/fault_command.h"
 #include "broker/addons/faults/cli/reset_command.h"
+#include "broker/addons/faults/cli/snapshot_command.h"
 #include "broker/addons/faults/config/fault_config.h"
 #include "broker/cli/json_answer.h"
 
@@ -59,6 +60,13 @@ constexpr cli::Command kCommands[] = {
          "docs/test-bench.md.",
      .options = cli::kAnswerOptions,
      .run = run_reset},
+    {.name = "snapshot",
+     .summary = "keep everything that a running broker has, or go back to it, if it has a test bench",
+     .purpose =
+         "Keep everything that a running broker has under a name, and go back to it. The broker needs a test bench: partita "
+         "serve --test-bench. See docs/test-bench.md.",
+     .options = kOnlyHelp,
+     .subcommands = kSnapshotActions},
 };
 
 constexpr tools::Option kServeOptions[] = {

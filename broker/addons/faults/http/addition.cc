@@ -19,6 +19,11 @@ constexpr Route kRoutes[] = {
     Route{{"v1", "faults", ":ID"}, remove_fault, Method::delete_, access::kAlterCluster},
     Route{{"v1", "faults", ":ID", "matches"}, serve_matches, Method::get, access::kDescribeCluster},
     Route{{"v1", "faults", ":ID", "release"}, release_fault, Method::post, access::kAlterCluster},
+    Route{{"v1", "snapshots"}, serve_snapshots, Method::get, access::kDescribeCluster},
+    Route{{"v1", "snapshots", ":NAME"}, serve_snapshot, Method::get, access::kDescribeCluster},
+    Route{{"v1", "snapshots", ":NAME"}, take_snapshot, Method::put, access::kAlterCluster},
+    Route{{"v1", "snapshots", ":NAME"}, remove_snapshot, Method::delete_, access::kAlterCluster},
+    Route{{"v1", "snapshots", ":NAME", "restore"}, restore_snapshot, Method::post, access::kAlterCluster},
 };
 
 }  // namespace

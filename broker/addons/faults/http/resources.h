@@ -25,4 +25,11 @@ void move_clock(const http::Surroundings& surroundings, const http::ExchangePoin
 // everything_resource.cc: the cluster as it was at the first start.
 void remove_everything(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
 
+// snapshots_resource.cc: everything under a name.
+void serve_snapshots(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
+void serve_snapshot(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
+void take_snapshot(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
+void restore_snapshot(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
+void remove_snapshot(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
+
 }  // namespace partita::faults

@@ -4,6 +4,7 @@
 #include "broker/addons/faults/config/fault_config.h"
 #include "broker/addons/faults/shell/faults.h"
 #include "broker/addons/faults/shell/first_topics.h"
+#include "broker/addons/faults/shell/snapshots.h"
 #include "broker/assembly/addon.h"
 #include "broker/config/log_setup.h"
 #include "schedule/movable_time.h"
@@ -22,6 +23,8 @@ class FaultsAddon final : public assembly::Addon {
             extensions.parts.add(*faults_);
             first_topics_.make = place.make_first_topics;
             extensions.parts.add(first_topics_);
+            snapshots_.emplace(Snapshots{DataSnapshots(place.data_directory), place.change_data});
+            extensions.parts.add(*snapshots_);
         }
     }
     void announce() const override {
@@ -37,6 +40,7 @@ class FaultsAddon final : public assembly::Addon {
     const bool has_test_bench_;
     std::optional<Faults> faults_;
     FirstTopics first_topics_;
+    std::optional<Snapshots> snapshots_;
 };
 
 }  // namespace

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "broker/net/any_transport.h"
+#include "broker/runtime/clients/client_connection.h"
+
+namespace partita::net {
+
+/// A descriptor that nobody serves for a moment. It closes with its owner.
+class HeldDescriptor {
+  public:
+    explicit HeldDescriptor(int descriptor) : descriptor_(descriptor) {}
+    ~HeldDescriptor();
+    HeldDescriptor(HeldDescriptor&& other) noexcept : descriptor_(other.release()) {}
+    HeldDescriptor& operator=(HeldDescriptor&& other) noexcept {
+        std::swap(descriptor_, other.descriptor_);
+        return *this;
+    }
+
+    [[nodiscard]] int get() const { return descriptor_; }
+    /// Gives up the descriptor; -1 if there is none.
+    int release() { return std::exchange(descriptor_, -1); }
+
+  private:
+    int descriptor_;
+};
+
+/// A listening socket. Clients that connect wait in its queue.
+struct HeldListener {
+    std::string listener_name;
+    /// The host of the configuration.
+    std::string host;
+    bool is_v6 = false;
+    HeldDescriptor descriptor;
+};
+
+/// A connection whose requests are all answered. Its listener asks for no login, so that it has no state of a front.
+struct HeldConnection {
+    bool is_v6 = false;
+    HeldDescriptor descriptor;
+    AnyTransport transport;
+    runtime::ClientConnection client;
+    /// Received, but not served yet.
+    std::vector<std::byte> received;
+};
+
+/// The sockets that one server of this process leaves to the next one, when a broker begins anew: its clients notice a pause.
+struct HeldSockets {
+    std::vector<HeldListener> listeners;
+    std::vector<HeldConnection> connections;
+};
+
+}  // namespace partita::net

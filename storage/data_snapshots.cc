@@ -1,0 +1,354 @@
+#include "storage/data_snapshots.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <random>
+#include <system_error>
+#include <utility>
+
+#include "protocol/try.h"
+
+namespace partita {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Names the snapshot to which an interrupted restore has to go.
+constexpr std::string_view kRestoring = ".restoring";
+constexpr std::string_view kTrash = ".trash-";
+constexpr std::string_view kUnfinished = ".taking";
+/// The name of the process that holds a data directory; it belongs to the directory and not to its data.
+constexpr std::string_view kLock = ".lock";
+/// Files with records end like this.
+constexpr std::string_view kLogSuffix = ".log";
+constexpr std::size_t kCopyBytes = std::size_t{1} << 20;
+
+/// A descriptor that closes itself.
+class Descriptor {
+  public:
+    explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
+    ~Descriptor() {
+        if (descriptor_ >= 0) {
+            ::close(descriptor_);
+        }
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    [[nodiscard]] int get() const { return descriptor_; }
+    [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
+
+  private:
+    const int descriptor_;
+};
+
+StorageResult<void> done(const std::error_code& error, const char* operation, const std::string& path) {
+    if (error) {
+        return std::unexpected(io_error(operation, path, error.value()));
+    }
+    return {};
+}
+
+/// Copies up to `most` bytes at `position`. Returns the number, or -1 with errno.
+ssize_t copy_by_hand(int from, int to, off_t position, std::size_t most) {
+    std::vector<std::byte> bytes(std::min(most, kCopyBytes));
+    const ssize_t read = ::pread(from, bytes.data(), bytes.size(), position);
+    ssize_t written = 0;
+    while (written < read) {
+        const ssize_t more = ::pwrite(to, bytes.data() + written, static_cast<std::size_t>(read - written), position + written);
+        if (more < 0) {
+            return -1;
+        }
+        written += more;
+    }
+    return read;
+}
+
+/// Copies the parts of the file that have data.
+StorageResult<void> copy_data(int from, int to, off_t length, const std::string& path) {
+    off_t position = 0;
+    while (position < length) {
+        off_t data = ::lseek(from, position, SEEK_DATA);
+        if (data < 0) {
+            if (errno == ENXIO) {
+                break;  // A hole up to the end.
+            }
+            data = position;
+        }
+        off_t hole = ::lseek(from, data, SEEK_HOLE);
+        hole = hole < 0 ? length : std::min(hole, length);
+        off_t read_at = data;
+        off_t write_at = data;
+        while (read_at < hole) {
+            const auto wanted = std::min(static_cast<std::size_t>(hole - read_at), kCopyBytes);
+            ssize_t copied = ::copy_file_range(from, &read_at, to, &write_at, wanted, 0);
+            if (copied < 0 && errno != EINTR && errno != ENOSPC) {
+                // Between two file systems, for example.
+                copied = copy_by_hand(from, to, read_at, wanted);
+                read_at += std::max<ssize_t>(copied, 0);
+                write_at = read_at;
+            }
+            if (copied < 0) {
+                if (errno == EINTR) {
+                    continue;
+                }
+                return std::unexpected(io_error("copy", path, errno));
+            }
+            if (copied == 0) {
+                return std::unexpected(corrupt_error(path, "the file became shorter while it was copied"));
+            }
+        }
+        position = hole;
+    }
+    return {};
+}
+
+/// A file of its own with the same bytes, permissions and time of the last change, by which Kafka's retention may go.
+StorageResult<void> clone_file(const std::string& from, const std::string& to) {
+    const Descriptor source(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!source.is_open()) {
+        return std::unexpected(io_error("open", from, errno));
+    }
+    struct stat status{};
+    if (::fstat(source.get(), &status) != 0) {
+        return std::unexpected(io_error("read", from, errno));
+    }
+    const Descriptor target(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, status.st_mode & 0777));
+    if (!target.is_open()) {
+        return std::unexpected(io_error("create", to, errno));
+    }
+    if (::ioctl(target.get(), FICLONE, source.get()) != 0) {
+        if (::ftruncate(target.get(), status.st_size) != 0) {
+            return std::unexpected(io_error("write", to, errno));
+        }
+        PARTITA_TRY(copy_data(source.get(), target.get(), status.st_size, to));
+    }
+    const timespec times[] = {status.st_atim, status.st_mtim};
+    if (::futimens(target.get(), times) != 0) {
+        return std::unexpected(io_error("write", to, errno));
+    }
+    return {};
+}
+
+/// The name of the segment that takes records; empty if the directory has none.
+StorageResult<std::string> active_segment(const std::string& directory) {
+    std::string last;
+    std::error_code error;
+    for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
+        const std::string name = entry->path().filename().string();
+        if (name.ends_with(kLogSuffix) && name > last) {
+            last = name;
+        }
+    }
+    PARTITA_TRY(done(error, "list", directory));
+    return last;
+}
+
+enum class Links : bool { no, yes };
+
+StorageResult<void> copy_folder(const std::string& from, const std::string& to, Links links) {
+    std::error_code error;
+    PARTITA_TRY_ASSIGN(const std::string active, active_segment(from));
+    for (fs::directory_iterator entry(from, error), end; !error && entry != end; entry.increment(error)) {
+        const std::string name = entry->path().filename().string();
+        const std::string target = to + "/" + name;
+        const fs::file_status status = entry->symlink_status(error);
+        PARTITA_TRY(done(error, "read", entry->path().string()));
+        if (name == kLock || name == DataSnapshots::kFolder) {
+            continue;
+        }
+        if (status.type() == fs::file_type::directory) {
+            fs::create_directory(target, error);
+            PARTITA_TRY(done(error, "create", target));
+            PARTITA_TRY(copy_folder(entry->path().string(), target, links));
+        } else if (status.type() == fs::file_type::regular) {
+            const bool is_final = links == Links::yes && name.ends_with(kLogSuffix) && name != active;
+            // Without links (another volume, too many of them, not supported), a copy does as well.
+            if (!is_final || ::link(entry->path().c_str(), target.c_str()) != 0) {
+                PARTITA_TRY(clone_file(entry->path().string(), target));
+            }
+        }
+    }
+    return done(error, "list", from);
+}
+
+StorageResult<void> sync_volume(const std::string& path) {
+    const Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!folder.is_open()) {
+        return std::unexpected(io_error("open", path, errno));
+    }
+    if (::syncfs(folder.get()) != 0) {
+        return std::unexpected(io_error("sync", path, errno));
+    }
+    return {};
+}
+
+StorageResult<void> rename_to(const std::string& from, const std::string& to) {
+    std::error_code error;
+    fs::rename(from, to, error);
+    return done(error, "rename", from);
+}
+
+StorageResult<DataSnapshots::Snapshot> describe(const std::string& path) {
+    struct stat status{};
+    if (::lstat(path.c_str(), &status) != 0) {
+        return std::unexpected(io_error("read", path, errno));
+    }
+    DataSnapshots::Snapshot snapshot{
+        .name = fs::path(path).filename().string(),
+        .taken = TimestampMs{std::int64_t{status.st_mtim.tv_sec} * 1000 + status.st_mtim.tv_nsec / 1'000'000}};
+    std::error_code error;
+    for (fs::recursive_directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
+        if (entry->is_regular_file(error)) {
+            ++snapshot.files;
+            snapshot.size_bytes += entry->file_size(error);
+        }
+    }
+    PARTITA_TRY(done(error, "list", path));
+    return snapshot;
+}
+
+}  // namespace
+
+DataSnapshots::DataSnapshots(std::string data_directory)
+    : directory_(std::move(data_directory)), folder_(directory_ + "/" + std::string(kFolder)) {}
+
+bool DataSnapshots::is_name(std::string_view name) {
+    const auto is_plain = [](char one) {
+        return (one >= 'a' && one <= 'z') || (one >= 'A' && one <= 'Z') || (one >= '0' && one <= '9');
+    };
+    return !name.empty() && name.size() <= kNameBytesMax && is_plain(name.front()) &&
+           std::ranges::all_of(name, [&](char one) { return is_plain(one) || one == '.' || one == '_' || one == '-'; });
+}
+
+std::string DataSnapshots::path_of(std::string_view name) const { return folder_ + "/" + std::string(name); }
+
+std::string DataSnapshots::new_trash() const {
+    std::random_device random;
+    return path_of(std::string(kTrash) + std::to_string(random()) + "-" + std::to_string(random()));
+}
+
+StorageResult<void> DataSnapshots::make_folder() const {
+    std::error_code error;
+    fs::create_directory(folder_, error);
+    return done(error, "create", folder_);
+}
+
+StorageResult<std::vector<DataSnapshots::Snapshot>> DataSnapshots::list() const {
+    std::vector<Snapshot> all;
+    std::error_code error;
+    if (!fs::exists(folder_, error)) {
+        return all;
+    }
+    for (fs::directory_iterator entry(folder_, error), end; !error && entry != end; entry.increment(error)) {
+        if (!is_name(entry->path().filename().string())) {
+            continue;
+        }
+        auto snapshot = describe(entry->path().string());
+        if (snapshot) {
+            all.push_back(std::move(*snapshot));
+        } else if (!snapshot.error().is_not_found()) {
+            return std::unexpected(std::move(snapshot.error()));
+        }
+    }
+    PARTITA_TRY(done(error, "list", folder_));
+    std::ranges::sort(all, {}, &Snapshot::name);
+    return all;
+}
+
+StorageResult<DataSnapshots::Snapshot> DataSnapshots::find(std::string_view name) const { return describe(path_of(name)); }
+
+StorageResult<DataSnapshots::Snapshot> DataSnapshots::take(std::string_view name) {
+    PARTITA_TRY(make_folder());
+    const std::string unfinished = path_of(kUnfinished);
+    std::error_code error;
+    if (fs::exists(unfinished, error)) {
+        PARTITA_TRY(rename_to(unfinished, new_trash()));
+    }
+    fs::create_directory(unfinished, error);
+    PARTITA_TRY(done(error, "create", unfinished));
+    if (auto copied = copy_folder(directory_, unfinished, Links::yes); !copied) {
+        // An incomplete copy has no use. If it cannot be renamed either, the next `take` tries again.
+        (void)rename_to(unfinished, new_trash());
+        return std::unexpected(std::move(copied.error()));
+    }
+    PARTITA_TRY(sync_volume(unfinished));
+    if (fs::exists(path_of(name), error)) {
+        PARTITA_TRY(rename_to(path_of(name), new_trash()));
+    }
+    PARTITA_TRY(rename_to(unfinished, path_of(name)));
+    return describe(path_of(name));
+}
+
+StorageResult<void> DataSnapshots::set_data_aside() const {
+    const std::string trash = new_trash();
+    std::error_code error;
+    fs::create_directory(trash, error);
+    PARTITA_TRY(done(error, "create", trash));
+    for (fs::directory_iterator entry(directory_, error), end; !error && entry != end; entry.increment(error)) {
+        const std::string name = entry->path().filename().string();
+        if (name != kLock && name != kFolder) {
+            PARTITA_TRY(rename_to(entry->path().string(), trash + "/" + name));
+        }
+    }
+    return done(error, "list", directory_);
+}
+
+StorageResult<void> DataSnapshots::restore(std::string_view name) {
+    PARTITA_TRY(find(name));
+    // A link names the snapshot: it is made at once, with its text.
+    const std::string mark = path_of(kRestoring);
+    if (::symlink(std::string(name).c_str(), mark.c_str()) != 0 && errno != EEXIST) {
+        return std::unexpected(io_error("create", mark, errno));
+    }
+    return finish_restore();
+}
+
+StorageResult<void> DataSnapshots::finish_restore() {
+    const std::string mark = path_of(kRestoring);
+    std::error_code error;
+    const fs::path name = fs::read_symlink(mark, error);
+    if (error) {
+        return {};  // Nothing was interrupted.
+    }
+    PARTITA_TRY(set_data_aside());
+    PARTITA_TRY(copy_folder(path_of(name.string()), directory_, Links::yes));
+    fs::remove(mark, error);
+    return done(error, "remove", mark);
+}
+
+StorageResult<void> DataSnapshots::remove(std::string_view name) {
+    PARTITA_TRY(rename_to(path_of(name), new_trash()));
+    return {};
+}
+
+void DataSnapshots::purge() {
+    std::error_code error;
+    for (fs::directory_iterator entry(folder_, error), end; !error && entry != end; entry.increment(error)) {
+        if (entry->path().filename().string().starts_with(kTrash)) {
+            std::error_code ignored;  // It stays for the next call.
+            fs::remove_all(entry->path(), ignored);
+        }
+    }
+}
+
+StorageResult<void> DataSnapshots::begin_from(const std::string& folder) {
+    std::error_code error;
+    fs::create_directories(directory_, error);
+    PARTITA_TRY(done(error, "create", directory_));
+    if (!fs::is_empty(directory_, error)) {
+        PARTITA_TRY(done(error, "list", directory_));
+        return std::unexpected(io_error("copy a snapshot into", directory_, ENOTEMPTY));
+    }
+    return copy_folder(folder, directory_, Links::no);
+}
+
+}  // namespace partita
