@@ -91,7 +91,10 @@ class Shutdown {
           timer_(*reactors_.front()) {}
 
     void begin() {
-        change_.reset();
+        if (change_) {
+            change_->done(std::unexpected(broker_stops()));
+            change_.reset();
+        }
         if (begun_) {
             return;
         }
@@ -104,7 +107,7 @@ class Shutdown {
     /// No effect if a stop has begun; `change` is then told so.
     void begin(DataChange change) {
         if (begun_) {
-            change.done(std::unexpected(StorageError{StorageError::Kind::closed, 0, "the broker stops"}));
+            change.done(std::unexpected(broker_stops()));
             return;
         }
         begun_ = true;
@@ -127,16 +130,18 @@ class Shutdown {
     }
 
   private:
+    static StorageError broker_stops() { return {StorageError::Kind::closed, 0, "the broker stops"}; }
     void drain() {
         for (std::size_t index = 0; index < reactors_.size(); ++index) {
             reactors_[index]->post([this, index] { server_.net_reactor(index).begin_drain(); });
         }
-        reactors_.front()->post([this] { broker_.answer_waiting_requests(); });
         reactors_.front()->refresh_now();
         deadline_ = reactors_.front()->machine_now() + kDrainTimeoutMs;
         poll();
     }
     void poll() {
+        // Also those that a reactor took before it heard of the stop.
+        broker_.answer_waiting_requests();
         // Ask each reactor on its own thread whether all replies are out.
         auto open_questions = std::make_shared<std::atomic<std::size_t>>(reactors_.size());
         auto all_answered = std::make_shared<std::atomic<bool>>(true);
@@ -159,9 +164,10 @@ class Shutdown {
             timer_.start(now + kDrainPollMs, [this] { poll(); });
             return;
         }
+        const bool keeps_sockets = change_.has_value();
         for (std::size_t index = 0; index < reactors_.size(); ++index) {
-            reactors_[index]->post([this, index] {
-                if (change_) {
+            reactors_[index]->post([this, index, keeps_sockets] {
+                if (keeps_sockets) {
                     held_[index] = server_.net_reactor(index).release_all();
                 } else {
                     server_.net_reactor(index).close_all();
@@ -287,7 +293,10 @@ StorageResult<DataSnapshots::Snapshot> carry_out(const DataChange& change, const
             return snapshots.take(change.name);
         case DataChange::Kind::restore: {
             PARTITA_TRY_ASSIGN(auto snapshot, snapshots.find(change.name));
-            PARTITA_TRY(snapshots.restore(change.name));
+            if (auto restored = snapshots.restore(change.name); !restored && !snapshots.is_unfinished()) {
+                return std::unexpected(std::move(restored.error()));
+            }
+            // A restore that is not finished is completed before the next broker opens the directory, or that one does not start.
             return snapshot;
         }
     }
@@ -298,6 +307,8 @@ StorageResult<DataSnapshots::Snapshot> carry_out(const DataChange& change, const
 struct Ended {
     int code = 0;
     std::optional<DataChange> change;
+    /// `change` was told its outcome.
+    bool is_told = false;
     /// The data directory, if there is a change.
     std::string directory;
     /// The outcome of the change.
@@ -312,10 +323,9 @@ std::expected<void, runtime::StartError> prepare(const std::string& directory, c
             return std::unexpected(runtime::StartError{begun.error().message});
         }
     }
-    if (auto finished = snapshots.finish_restore(); !finished) {
-        return std::unexpected(runtime::StartError{"cannot restore a snapshot; its files and those from before are in " +
-                                                   directory + "/" + std::string(DataSnapshots::kFolder) + ": " +
-                                                   finished.error().message});
+    if (auto finished = snapshots.finish(); !finished) {
+        return std::unexpected(runtime::StartError{"cannot complete the restore of a snapshot, whose files are in " + directory +
+                                                   "/" + std::string(DataSnapshots::kFolder) + ": " + finished.error().message});
     }
     return {};
 }
@@ -333,8 +343,32 @@ void log_change(const Ended& ended) {
 
 Ended refused(const std::string& message) { return {.code = refuse(message), .change = std::nullopt, .legacy = {}}; }
 
+/// Keeps the handlers of SIGTERM and SIGINT between two brokers: while any set of Asio exists, no signal ends the process.
+class KeptSignals {
+  public:
+    /// Call this while the first broker has its set.
+    void keep() {
+        if (!set_) {
+            set_.emplace(idle_, SIGTERM, SIGINT);
+            set_->async_wait([this](const boost::system::error_code& error, int) { has_come_ = has_come_ || !error; });
+        }
+    }
+    /// True if a signal came that no broker has followed.
+    [[nodiscard]] bool has_come() {
+        idle_.restart();
+        idle_.poll();
+        return has_come_;
+    }
+
+  private:
+    boost::asio::io_context idle_;
+    std::optional<boost::asio::signal_set> set_;
+    bool has_come_ = false;
+};
+
 /// Runs one broker. `before`: the end of the broker before it; null for the first one.
-Ended run_broker(const ServeOptions& options, const Schedule& schedule, ChangeDesk& desk, Ended* before) {
+Ended run_broker(const ServeOptions& options, const Schedule& schedule, KeptSignals& kept_signals, ChangeDesk& desk,
+                 Ended* before) {
     auto http_security = http::load_http_security(*options.config);
     if (!http_security && options.http_port != "off") {
         return refused(http_security.error());
@@ -393,6 +427,10 @@ Ended run_broker(const ServeOptions& options, const Schedule& schedule, ChangeDe
             shutdown.begin();
         }
     });
+    kept_signals.keep();
+    if (before != nullptr && kept_signals.has_come()) {
+        first_reactor.post([&shutdown] { shutdown.begin(); });
+    }
     desk.serve(first_reactor, shutdown);
     server.start(before ? std::move(before->legacy.sockets.connections) : std::vector<net::HeldConnection>());
     http.start();
@@ -401,6 +439,7 @@ Ended run_broker(const ServeOptions& options, const Schedule& schedule, ChangeDe
     if (before != nullptr) {
         log_change(*before);
         before->change->done(before->snapshot);
+        before->is_told = true;
     } else {
         announce(*services.config.get(), *listeners, http_address);
     }
@@ -413,9 +452,11 @@ Ended run_broker(const ServeOptions& options, const Schedule& schedule, ChangeDe
         print_start_message(*options.config);
     }
     const std::string directory = services.description.log_directory;
-    std::optional<std::jthread> purge;
+    std::jthread purge;
     if (std::filesystem::exists(directory + "/" + std::string(DataSnapshots::kFolder))) {
-        purge.emplace([directory] { DataSnapshots(directory).purge(); });
+        purge = std::jthread([directory](const std::stop_token& stops) {
+            DataSnapshots(directory).purge([&] { return stops.stop_requested(); });
+        });
     }
 
     runtime::TurnTimer started(first_reactor);
@@ -423,11 +464,8 @@ Ended run_broker(const ServeOptions& options, const Schedule& schedule, ChangeDe
     started.start(first_reactor.machine_now() + kStartMemoryDelayMs, release_start_memory);
 
     run_reactors(services.turns.reactors());
-    purge.reset();
+    purge = {};
     if (!shutdown.change()) {
-        if (!options.port_file.empty()) {
-            std::remove(options.port_file.c_str());
-        }
         return {.code = broker->close() ? 0 : 1, .change = std::nullopt, .legacy = {}};
     }
     Ended ended{.change = std::move(shutdown.change()), .legacy = shutdown.leave()};
@@ -456,17 +494,23 @@ int serve(const ServeOptions& options) {
         log::warning("broker", "cannot disable core dumps; a core dump would show passwords and keys");
     }
     const Schedule schedule = assembly::schedule_of(*options.config, real_schedule());
-    // While any set exists, a signal that comes between two brokers waits for the next one's set.
-    boost::asio::io_context idle;
-    const boost::asio::signal_set kept(idle, SIGTERM, SIGINT);
+    KeptSignals kept_signals;
     ChangeDesk desk;
-    auto ended = std::make_unique<Ended>(run_broker(options, schedule, desk, nullptr));
+    auto ended = std::make_unique<Ended>(run_broker(options, schedule, kept_signals, desk, nullptr));
     while (ended->change) {
         // The broker is gone, and with it all that was open in the directory.
         if (ended->snapshot) {
             ended->snapshot = carry_out(*ended->change, ended->directory);
         }
-        ended = std::make_unique<Ended>(run_broker(options, schedule, desk, ended.get()));
+        auto next = std::make_unique<Ended>(run_broker(options, schedule, kept_signals, desk, ended.get()));
+        if (!ended->is_told) {
+            ended->change->done(std::unexpected(
+                StorageError{StorageError::Kind::closed, 0, "the broker could not start anew; its log says why"}));
+        }
+        ended = std::move(next);
+    }
+    if (!options.port_file.empty()) {
+        std::remove(options.port_file.c_str());
     }
     return ended->code;
 }

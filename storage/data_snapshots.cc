@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <random>
@@ -22,10 +23,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Names the snapshot to which an interrupted restore has to go.
-constexpr std::string_view kRestoring = ".restoring";
+/// A restore goes from one of these folders to the next. A copy that is not complete; a complete copy, whose place the data still
+/// have; and one from which entries move to their place.
+constexpr std::string_view kStaging = ".staging";
+constexpr std::string_view kStaged = ".staged";
+constexpr std::string_view kPlacing = ".placing";
 constexpr std::string_view kTrash = ".trash-";
-constexpr std::string_view kUnfinished = ".taking";
 /// The name of the process that holds a data directory; it belongs to the directory and not to its data.
 constexpr std::string_view kLock = ".lock";
 /// Files with records end like this.
@@ -152,21 +155,21 @@ StorageResult<std::string> active_segment(const std::string& directory) {
     return last;
 }
 
-enum class Links : bool { no, yes };
+}  // namespace
 
-StorageResult<void> copy_folder(const std::string& from, const std::string& to, Links links) {
+StorageResult<void> DataSnapshots::copy_folder(const std::string& from, const std::string& to, Links links) {
     std::error_code error;
     PARTITA_TRY_ASSIGN(const std::string active, active_segment(from));
     for (fs::directory_iterator entry(from, error), end; !error && entry != end; entry.increment(error)) {
         const std::string name = entry->path().filename().string();
         const std::string target = to + "/" + name;
-        const fs::file_status status = entry->symlink_status(error);
+        const fs::file_status status = entry->status(error);
         PARTITA_TRY(done(error, "read", entry->path().string()));
-        if (name == kLock || name == DataSnapshots::kFolder) {
+        if (name == kLock || name == kFolder) {
             continue;
         }
         if (status.type() == fs::file_type::directory) {
-            fs::create_directory(target, error);
+            fs::create_directory(target, entry->path(), error);
             PARTITA_TRY(done(error, "create", target));
             PARTITA_TRY(copy_folder(entry->path().string(), target, links));
         } else if (status.type() == fs::file_type::regular) {
@@ -179,6 +182,8 @@ StorageResult<void> copy_folder(const std::string& from, const std::string& to, 
     }
     return done(error, "list", from);
 }
+
+namespace {
 
 StorageResult<void> sync_volume(const std::string& path) {
     const Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -266,26 +271,59 @@ StorageResult<std::vector<DataSnapshots::Snapshot>> DataSnapshots::list() const 
 
 StorageResult<DataSnapshots::Snapshot> DataSnapshots::find(std::string_view name) const { return describe(path_of(name)); }
 
-StorageResult<DataSnapshots::Snapshot> DataSnapshots::take(std::string_view name) {
-    PARTITA_TRY(make_folder());
-    const std::string unfinished = path_of(kUnfinished);
+bool DataSnapshots::has(std::string_view name) const {
     std::error_code error;
-    if (fs::exists(unfinished, error)) {
-        PARTITA_TRY(rename_to(unfinished, new_trash()));
+    return fs::is_directory(path_of(name), error);
+}
+
+std::size_t DataSnapshots::count() const {
+    std::size_t found = 0;
+    std::error_code error;
+    for (fs::directory_iterator entry(folder_, error), end; !error && entry != end; entry.increment(error)) {
+        found += is_name(entry->path().filename().string()) ? 1 : 0;
     }
-    fs::create_directory(unfinished, error);
-    PARTITA_TRY(done(error, "create", unfinished));
-    if (auto copied = copy_folder(directory_, unfinished, Links::yes); !copied) {
-        // An incomplete copy has no use. If it cannot be renamed either, the next `take` tries again.
-        (void)rename_to(unfinished, new_trash());
-        return std::unexpected(std::move(copied.error()));
+    return found;
+}
+
+StorageResult<std::unique_ptr<FileLock>> DataSnapshots::lock() const {
+    PosixFileSystem file_system;
+    return file_system.lock(directory_ + "/" + std::string(kLock), std::to_string(::getpid()) + "\n");
+}
+
+StorageResult<void> DataSnapshots::stage(const std::string& from, Links links) const {
+    const std::string staging = path_of(kStaging);
+    std::error_code error;
+    if (fs::exists(staging, error)) {
+        PARTITA_TRY(rename_to(staging, new_trash()));
     }
-    PARTITA_TRY(sync_volume(unfinished));
-    if (fs::exists(path_of(name), error)) {
-        PARTITA_TRY(rename_to(path_of(name), new_trash()));
+    fs::create_directory(staging, directory_, error);
+    PARTITA_TRY(done(error, "create", staging));
+    if (auto copied = copy_folder(from, staging, links); !copied) {
+        // An incomplete copy has no use. If it cannot be removed now, the next call tries again.
+        fs::remove_all(staging, error);
+        return copied;
     }
-    PARTITA_TRY(rename_to(unfinished, path_of(name)));
-    return describe(path_of(name));
+    return {};
+}
+
+StorageResult<DataSnapshots::Snapshot> DataSnapshots::take(std::string_view name) {
+    PARTITA_TRY_ASSIGN(const auto held, lock());
+    PARTITA_TRY(make_folder());
+    const std::string staging = path_of(kStaging);
+    const std::string path = path_of(name);
+    PARTITA_TRY(stage(directory_, Links::yes));
+    PARTITA_TRY(sync_volume(staging));
+    if (has(name)) {
+        // The name always has a snapshot: the former one until the new one is there.
+        if (::renameat2(AT_FDCWD, staging.c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE) != 0) {
+            return std::unexpected(io_error("rename", staging, errno));
+        }
+        PARTITA_TRY(rename_to(staging, new_trash()));
+    } else {
+        PARTITA_TRY(rename_to(staging, path));
+    }
+    PARTITA_TRY(PosixFileSystem().sync_directory(folder_));
+    return describe(path);
 }
 
 StorageResult<void> DataSnapshots::set_data_aside() const {
@@ -303,40 +341,62 @@ StorageResult<void> DataSnapshots::set_data_aside() const {
 }
 
 StorageResult<void> DataSnapshots::restore(std::string_view name) {
-    PARTITA_TRY(find(name));
-    // A link names the snapshot: it is made at once, with its text.
-    const std::string mark = path_of(kRestoring);
-    if (::symlink(std::string(name).c_str(), mark.c_str()) != 0 && errno != EEXIST) {
-        return std::unexpected(io_error("create", mark, errno));
+    PARTITA_TRY_ASSIGN(const auto held, lock());
+    if (!has(name)) {
+        return std::unexpected(io_error("find", path_of(name), ENOENT));
     }
-    return finish_restore();
+    PARTITA_TRY(stage(path_of(name), Links::yes));
+    PARTITA_TRY(rename_to(path_of(kStaging), path_of(kStaged)));
+    return place();
 }
 
-StorageResult<void> DataSnapshots::finish_restore() {
-    const std::string mark = path_of(kRestoring);
+bool DataSnapshots::is_unfinished() const {
     std::error_code error;
-    const fs::path name = fs::read_symlink(mark, error);
-    if (error) {
-        return {};  // Nothing was interrupted.
+    return fs::exists(path_of(kStaged), error) || fs::exists(path_of(kPlacing), error);
+}
+
+StorageResult<void> DataSnapshots::place() const {
+    const std::string placing = path_of(kPlacing);
+    std::error_code error;
+    if (!fs::exists(placing, error)) {
+        PARTITA_TRY(set_data_aside());
+        PARTITA_TRY(rename_to(path_of(kStaged), placing));
     }
-    PARTITA_TRY(set_data_aside());
-    PARTITA_TRY(copy_folder(path_of(name.string()), directory_, Links::yes));
-    fs::remove(mark, error);
-    return done(error, "remove", mark);
+    for (fs::directory_iterator entry(placing, error), end; !error && entry != end; entry.increment(error)) {
+        PARTITA_TRY(rename_to(entry->path().string(), directory_ + "/" + entry->path().filename().string()));
+    }
+    PARTITA_TRY(done(error, "list", placing));
+    fs::remove(placing, error);
+    return done(error, "remove", placing);
 }
 
-StorageResult<void> DataSnapshots::remove(std::string_view name) {
-    PARTITA_TRY(rename_to(path_of(name), new_trash()));
-    return {};
+StorageResult<void> DataSnapshots::finish() {
+    if (!is_unfinished()) {
+        return {};
+    }
+    PARTITA_TRY_ASSIGN(const auto held, lock());
+    return place();
 }
 
-void DataSnapshots::purge() {
+StorageResult<void> DataSnapshots::remove(std::string_view name) { return rename_to(path_of(name), new_trash()); }
+
+void DataSnapshots::purge(const std::function<bool()>& stops) {
     std::error_code error;
     for (fs::directory_iterator entry(folder_, error), end; !error && entry != end; entry.increment(error)) {
-        if (entry->path().filename().string().starts_with(kTrash)) {
-            std::error_code ignored;  // It stays for the next call.
-            fs::remove_all(entry->path(), ignored);
+        const std::string path = entry->path().string();
+        if (!entry->path().filename().string().starts_with(kTrash)) {
+            continue;
         }
+        // A file that cannot be unlinked stays for the next call.
+        std::error_code ignored;
+        for (fs::directory_iterator part(path, ignored), last; !ignored && part != last; part.increment(ignored)) {
+            if (stops()) {
+                return;
+            }
+            std::error_code kept;
+            fs::remove_all(part->path(), kept);
+        }
+        fs::remove(path, ignored);
     }
 }
 
@@ -344,11 +404,21 @@ StorageResult<void> DataSnapshots::begin_from(const std::string& folder) {
     std::error_code error;
     fs::create_directories(directory_, error);
     PARTITA_TRY(done(error, "create", directory_));
-    if (!fs::is_empty(directory_, error)) {
-        PARTITA_TRY(done(error, "list", directory_));
-        return std::unexpected(io_error("copy a snapshot into", directory_, ENOTEMPTY));
+    for (fs::directory_iterator entry(directory_, error), end; !error && entry != end; entry.increment(error)) {
+        const std::string name = entry->path().filename().string();
+        if (name != kLock && name != kFolder) {
+            return std::unexpected(io_error("copy a snapshot into", directory_, ENOTEMPTY));
+        }
     }
-    return copy_folder(folder, directory_, Links::no);
+    PARTITA_TRY(done(error, "list", directory_));
+    PARTITA_TRY_ASSIGN(const auto held, lock());
+    if (DataSnapshots(folder).is_unfinished()) {
+        return std::unexpected(corrupt_error(folder, "a restore of this directory is not complete; start a broker there first"));
+    }
+    PARTITA_TRY(make_folder());
+    PARTITA_TRY(stage(folder, Links::no));
+    PARTITA_TRY(rename_to(path_of(kStaging), path_of(kStaged)));
+    return place();
 }
 
 }  // namespace partita

@@ -2,27 +2,31 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "protocol/types.h"
+#include "storage/file_system.h"
 #include "storage/storage_error.h"
 
 /// Copies of a data directory under names, in a folder of that directory. For tests of applications: a snapshot survives what a
 /// kill survives, but only `take` makes it survive a power failure.
 ///
-/// A segment that takes no more records never changes in its place: cleaning and retention replace or unlink files. So `take` and
-/// `restore` link these, and clone everything else (by reflink, where the file system can, otherwise by copying the parts with
-/// data). `PartitionLog::begin_segment` before the close keeps the rest small.
+/// A segment that takes no more records does not change in its place: cleaning and retention replace or unlink files, and
+/// a recovery that has to cut one, or to go on in it, copies it first. So `take` and `restore` link these, and clone everything
+/// else (by reflink, where the file system can, otherwise by copying the parts with data). `PartitionLog::begin_segment` before
+/// the close keeps the rest small. A link to a directory counts as the directory.
 ///
-/// Except for `list`, `find` and `remove`, no process may use the data directory during a call. One caller at a time. All calls
-/// block on the disk.
+/// `take`, `restore`, `finish` and `begin_from` hold the lock of the data directory, so they fail while a broker uses it. All
+/// calls block on the disk.
 namespace partita {
 
 class DataSnapshots {
   public:
-    /// The folder of the data directory. Nothing else there has this name: no topic is called `partita` with such a number.
+    /// The folder of the data directory. Nothing else there has this name: it is not that of a partition.
     static constexpr std::string_view kFolder = "partita-snapshots";
     static constexpr std::size_t kNameBytesMax = 64;
     /// More snapshots than this are refused.
@@ -45,25 +49,40 @@ class DataSnapshots {
     [[nodiscard]] StorageResult<std::vector<Snapshot>> list() const;
     /// An error for which `is_not_found` holds if there is none of that name.
     [[nodiscard]] StorageResult<Snapshot> find(std::string_view name) const;
+    /// Quick, however many files a snapshot has.
+    [[nodiscard]] bool has(std::string_view name) const;
+    [[nodiscard]] std::size_t count() const;
+
     /// Copies the data directory. A snapshot of that name is replaced, once the new one is complete and synced.
     [[nodiscard]] StorageResult<Snapshot> take(std::string_view name);
-    /// Makes the data directory what it was when the snapshot was taken; snapshots stay. A crash in between is mended by
-    /// `finish_restore`. The files from before are set aside for `purge`.
+    /// Makes the data directory what it was when the snapshot was taken; snapshots stay. The files from before are set aside for
+    /// `purge`. After an error nothing has changed, unless `is_unfinished`: then `finish` has to succeed before the directory is
+    /// used, as after a crash.
     [[nodiscard]] StorageResult<void> restore(std::string_view name);
-    /// Completes a restore that a crash interrupted. No effect otherwise. Call it before the data directory is opened.
-    [[nodiscard]] StorageResult<void> finish_restore();
+    [[nodiscard]] bool is_unfinished() const;
+    /// Completes `restore` or `begin_from` after a crash. No effect otherwise. Call it before the data directory is opened.
+    [[nodiscard]] StorageResult<void> finish();
     [[nodiscard]] StorageResult<void> remove(std::string_view name);
-    /// Unlinks what `restore`, `take` and `remove` set aside. Slow for large directories; any thread may call it.
-    void purge();
+    /// Unlinks everything that the others set aside, until `stops` says so. Slow for large directories; any thread may call it.
+    void purge(const std::function<bool()>& stops = [] { return false; });
 
     /// Copies the snapshot in `folder`, or any data directory that is not in use, into the data directory, which has to be empty
-    /// or missing. Nothing is linked, so that `folder` stays what it is whatever happens to the copy.
+    /// or missing. Nothing is linked, so that `folder` stays what it is whatever happens to the copy. After an error, and after a
+    /// crash, the data directory is empty, or `finish` completes it.
     [[nodiscard]] StorageResult<void> begin_from(const std::string& folder);
 
   private:
+    enum class Links : bool { no, yes };
+
     [[nodiscard]] std::string path_of(std::string_view name) const;
     [[nodiscard]] std::string new_trash() const;
     [[nodiscard]] StorageResult<void> make_folder() const;
+    [[nodiscard]] StorageResult<std::unique_ptr<FileLock>> lock() const;
+    [[nodiscard]] static StorageResult<void> copy_folder(const std::string& from, const std::string& to, Links links);
+    /// Copies everything in `from` into a new folder beside the snapshots.
+    [[nodiscard]] StorageResult<void> stage(const std::string& from, Links links) const;
+    /// Moves a complete copy to the place of the data.
+    [[nodiscard]] StorageResult<void> place() const;
     [[nodiscard]] StorageResult<void> set_data_aside() const;
 
     const std::string directory_;

@@ -1,5 +1,7 @@
 #include "storage/log_recovery.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -552,6 +554,20 @@ StorageResult<void> LogRecovery::free_reserved(Segment& segment, bool is_sealed)
     return {};
 }
 
+StorageResult<void> LogRecovery::unshare(Segment& segment, std::uint64_t size) {
+    PARTITA_TRY_ASSIGN(auto file, segment.file());
+    struct stat status{};
+    if (file->descriptor() < 0 || ::fstat(file->descriptor(), &status) != 0 || status.st_nlink < 2) {
+        return {};
+    }
+    const std::string own = segment.log_path() + ".own";
+    PARTITA_TRY_ASSIGN(auto copy, file_system_.open(own, OpenMode::create_empty));
+    PARTITA_TRY(copy_range(*file, 0, size, *copy));
+    PARTITA_TRY(copy->sync_data());
+    segment.release_files();
+    return file_system_.rename(own, segment.log_path());
+}
+
 StorageResult<void> LogRecovery::cut(Segment& segment, std::uint64_t position, std::string reason, bool is_truncated_tail) {
     state_->assume_unpublished();
     PARTITA_TRY_ASSIGN(auto file, segment.file());
@@ -578,6 +594,8 @@ StorageResult<void> LogRecovery::cut(Segment& segment, std::uint64_t position, s
     report_.cut_reason = report_.cut_kind == CutKind::zeros        ? "zeros"
                          : report_.cut_kind == CutKind::torn_batch ? "torn batch"
                                                                    : reason;
+    PARTITA_TRY(unshare(segment, position));
+    PARTITA_TRY_ASSIGN(file, segment.file());
     PARTITA_TRY(file->truncate(position));
     segment.publish_size(position);
     // The cut must be durable before any append. Otherwise a power loss could bring the cut bytes back in the place of newer
@@ -658,6 +676,7 @@ StorageResult<void> LogRecovery::finish(const Files& files) {
     if (!state_->shown.segments.empty()) {
         Segment& active = state_->shown.active();
         if (active.size_bytes() > 0) {
+            PARTITA_TRY(unshare(active, active.size_bytes()));
             PARTITA_TRY_ASSIGN(auto file, active.file());
             HeaderWalk walk(*file, 0, active.size_bytes());
             auto placed = walk.next();

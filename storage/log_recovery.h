@@ -85,6 +85,8 @@ class LogRecovery {
     /// Frees the space that a killed process had reserved behind the end. `is_sealed`: appends no longer change the file, so its
     /// time must stay.
     [[nodiscard]] StorageResult<void> free_reserved(Segment& segment, bool is_sealed);
+    /// Gives the segment a file of its own with the first `size` bytes, if a snapshot shares it (data_snapshots.h).
+    [[nodiscard]] StorageResult<void> unshare(Segment& segment, std::uint64_t size);
     [[nodiscard]] StorageResult<void> cut(Segment& segment, std::uint64_t position, std::string reason, bool is_truncated_tail);
     [[nodiscard]] StorageResult<void> set_later_segments_aside(const std::vector<Offset>& bases, std::size_t first);
     [[nodiscard]] StorageResult<void> finish(const Files& files);

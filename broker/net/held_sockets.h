@@ -36,6 +36,8 @@ struct HeldListener {
     std::string host;
     bool is_v6 = false;
     HeldDescriptor descriptor;
+    /// The system's congestion control, for connections from other machines. Empty if connections inherit it anyway.
+    std::string usual_congestion_control;
 };
 
 /// A connection whose requests are all answered. Its listener asks for no login, so that it has no state of a front.

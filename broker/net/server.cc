@@ -20,6 +20,7 @@
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/clients/numeric_address.h"
+#include "broker/runtime/clients/request_watch.h"
 #include "broker/runtime/loop/failure_log.h"
 #include "protocol/try.h"
 #include "schedule/clock.h"
@@ -99,6 +100,7 @@ struct Server::Acceptor {
         if (!error) {
             found->descriptor.release();
         }
+        usual_congestion_control = found->usual_congestion_control;
         return true;
     }
 
@@ -225,7 +227,7 @@ std::expected<void, std::string> Server::open_listener(const config::Listener& l
                 acceptor->socket.bind(endpoint, error);
             }
         }
-        if (!error && (address.is_unspecified() || runtime::is_loopback(address))) {
+        if (!error && !is_held && (address.is_unspecified() || runtime::is_loopback(address))) {
             acceptor->usual_congestion_control = congestion_control_of(acceptor->socket.native_handle());
             set_congestion_control(acceptor->socket.native_handle(), kUnpaced);
         }
@@ -289,7 +291,8 @@ std::vector<HeldListener> Server::release_listeners() {
         const bool is_v6 = acceptor->socket.local_endpoint(error).address().is_v6();
         // Without its socket, the next server opens the listener anew.
         if (const int descriptor = error ? -1 : acceptor->socket.release(error); !error) {
-            held.push_back({acceptor->listener_name, acceptor->host, is_v6, HeldDescriptor(descriptor)});
+            held.push_back(
+                {acceptor->listener_name, acceptor->host, is_v6, HeldDescriptor(descriptor), acceptor->usual_congestion_control});
         }
     }
     return held;
@@ -311,7 +314,11 @@ void Server::adopt(HeldConnection held) {
     held.client.noted_member = 0;
     held.client.expansions.reset();
     held.client.parked_fetch = fetch::kNoWaiter;
-    NetReactor& target = *reactors_[reactor_for_new_connection()];
+    if (held.client.session.is_known()) {
+        held.client.session.principal = surroundings_.requests.counted(*held.client.session.principal);
+    }
+    // No reactor has any connection yet.
+    NetReactor& target = *reactors_[adopted_++ % reactors_.size()];
     auto handed_over = std::make_shared<HeldConnection>(std::move(held));
     target.reactor().post([&target, handed_over, front = (*acceptor)->front] { target.adopt(std::move(*handed_over), *front); });
 }

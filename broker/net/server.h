@@ -90,6 +90,7 @@ class Server final : public ConnectionObserver, public runtime::NetworkStatistic
     std::vector<std::unique_ptr<Acceptor>> acceptors_;
     RefusedConnections refused_;
     bool stopping_ = false;
+    std::size_t adopted_ = 0;
     // Declared last: it passes contexts to the others.
     TlsReload tls_reload_;
 };

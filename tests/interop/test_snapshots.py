@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import struct
 import threading
@@ -208,10 +209,33 @@ def test_a_restore_survives_a_crash_and_completes_after_one(broker, unique):
     test_clock.produce(broker, topic, "gone")
     broker.kill()
     # As a crash in the middle of a restore leaves it.
-    os.symlink("one", broker.data_directory / "partita-snapshots" / ".restoring")
+    folder = broker.data_directory / "partita-snapshots"
+    shutil.copytree(folder / "one", folder / ".staged")
     (broker.data_directory / "partita.properties").unlink()
     broker.restart()
     assert test_clock.offsets(broker, topic) == (0, 1)
+
+
+def test_a_broker_that_has_to_go_on_in_a_shared_segment_copies_it(broker, unique):
+    topic = unique("topic")
+    insight.create(broker, topic, 1)
+    test_clock.produce(broker, topic, *(os.urandom(500_000) for _ in range(4)))
+    take(broker)
+    restore(broker)
+    live = broker.data_directory / f"{topic}-0"
+    kept = broker.data_directory / "partita-snapshots" / "one" / f"{topic}-0"
+    first, newest = sorted(live.glob("*.log"))
+    assert first.stat().st_ino == (kept / first.name).stat().st_ino and newest.stat().st_size == 0
+    size = first.stat().st_size
+    broker.kill()
+    # As a power failure may leave it.
+    newest.unlink()
+    broker.restart()
+    test_clock.produce(broker, topic, "more")
+    assert test_clock.offsets(broker, topic) == (0, 5)
+    assert (kept / first.name).stat().st_size == size
+    restore(broker)
+    assert test_clock.offsets(broker, topic) == (0, 4)
 
 
 def test_restores_under_load_lose_nothing_of_the_snapshot(broker, unique):

@@ -65,7 +65,6 @@ TEST_F(DataSnapshotsTest, ARestoreBringsBackEveryFileAndRemovesLaterOnes) {
     EXPECT_EQ(read(kActiveSegment), "active");
     EXPECT_EQ(read("partita.properties"), "version=1");
     EXPECT_FALSE(fs::exists(data_ + "/later-0"));
-    EXPECT_EQ(read(".lock"), "holder") << "the name of the holder belongs to the directory";
 }
 
 TEST_F(DataSnapshotsTest, OnlySegmentsThatTakeNoMoreRecordsAreShared) {
@@ -105,15 +104,49 @@ TEST_F(DataSnapshotsTest, ASnapshotOfTheSameNameIsReplaced) {
 TEST_F(DataSnapshotsTest, ARestoreThatACrashInterruptedIsCompleted) {
     ASSERT_TRUE(snapshots().take("one"));
     write(kActiveSegment, "later");
-    // The crash came when a part of the files had been moved, and a part of the snapshot was there.
-    ASSERT_EQ(::symlink("one", (data_ + "/partita-snapshots/.restoring").c_str()), 0);
-    fs::remove(data_ + "/" + kFirstSegment);
-    ASSERT_TRUE(snapshots().finish_restore());
+    const std::string folder = data_ + "/partita-snapshots/";
+    // A copy that is not complete does not matter.
+    fs::copy(folder + "one", folder + ".staging", fs::copy_options::recursive);
+    EXPECT_FALSE(snapshots().is_unfinished());
+    ASSERT_TRUE(snapshots().finish());
+    EXPECT_EQ(read(kActiveSegment), "later");
+    // It is complete, and a part of the old data was set aside.
+    fs::rename(folder + ".staging", folder + ".staged");
+    fs::remove(data_ + "/partita.properties");
+    EXPECT_TRUE(snapshots().is_unfinished());
+    ASSERT_TRUE(snapshots().finish());
     EXPECT_EQ(read(kFirstSegment), "sealed");
     EXPECT_EQ(read(kActiveSegment), "active");
+    EXPECT_EQ(read("partita.properties"), "version=1");
+    // A part of it is in its place.
+    fs::create_directories(folder + ".placing");
+    fs::rename(data_ + "/orders-0", folder + ".placing/orders-0");
+    ASSERT_TRUE(snapshots().finish());
+    EXPECT_EQ(read(kActiveSegment), "active");
+    EXPECT_EQ(read("partita.properties"), "version=1");
     write(kActiveSegment, "goes on");
-    ASSERT_TRUE(snapshots().finish_restore()) << "nothing is interrupted any more";
+    ASSERT_TRUE(snapshots().finish()) << "nothing is interrupted any more";
     EXPECT_EQ(read(kActiveSegment), "goes on");
+}
+
+TEST_F(DataSnapshotsTest, ADirectoryInUseIsLeftAlone) {
+    ASSERT_TRUE(snapshots().take("one"));
+    PosixFileSystem file_system;
+    const auto held = file_system.lock(data_ + "/.lock", "another process");
+    ASSERT_TRUE(held);
+    EXPECT_EQ(snapshots().take("two").error().kind, StorageError::Kind::locked);
+    EXPECT_EQ(snapshots().restore("one").error().kind, StorageError::Kind::locked);
+    EXPECT_TRUE(snapshots().list()) << "a broker that runs lists its snapshots";
+}
+
+TEST_F(DataSnapshotsTest, APartitionOnAnotherDiskBelongsToTheSnapshot) {
+    fs::create_directories(root_ + "/elsewhere/moved-0");
+    std::ofstream(root_ + "/elsewhere/moved-0/00000000000000000000.log") << "far";
+    fs::create_directory_symlink(root_ + "/elsewhere/moved-0", data_ + "/moved-0");
+    ASSERT_TRUE(snapshots().take("one"));
+    fs::remove(data_ + "/moved-0");
+    ASSERT_TRUE(snapshots().restore("one"));
+    EXPECT_EQ(read("moved-0/00000000000000000000.log"), "far");
 }
 
 TEST_F(DataSnapshotsTest, SnapshotsAreListedFoundAndRemoved) {

@@ -20,6 +20,7 @@
 #include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/detached_caller.h"
+#include "broker/http/jobs.h"
 #include "broker/http/kafka_errors.h"
 
 namespace partita::faults {
@@ -77,13 +78,14 @@ void begin_change(const Surroundings& surroundings, const ExchangePointer& excha
         return;
     }
     if (kind == DataChange::Kind::restore) {
-        if (const auto found = snapshots.files.find(name); !found) {
-            respond_storage_error(*exchange, name, found.error());
+        if (!snapshots.files.has(name)) {
+            respond_error(*exchange, Status::not_found, "there is no snapshot " + name);
             return;
         }
-    } else if (const auto all = snapshots.files.list(); all && all->size() >= DataSnapshots::kSnapshotsMax) {
-        respond_error(*exchange, Status::conflict,
-                      "there are " + std::to_string(all->size()) + " snapshots, and no more are kept; remove some");
+    } else if (snapshots.files.count() >= DataSnapshots::kSnapshotsMax && !snapshots.files.has(name)) {
+        respond_error(
+            *exchange, Status::conflict,
+            "there are " + std::to_string(DataSnapshots::kSnapshotsMax) + " snapshots, and no more are kept; remove some");
         return;
     }
     ordered_json answer = surroundings.identity.begin_answer();
@@ -174,16 +176,17 @@ void remove_snapshot(const Surroundings& surroundings, const ExchangePointer& ex
     if (name.empty()) {
         return;
     }
-    http::start_look(surroundings, exchange,
-                     [snapshots, exchange, name, answer = surroundings.identity.begin_answer()]() mutable {
-                         if (const auto removed = snapshots->files.remove(name); !removed) {
-                             respond_storage_error(*exchange, name, removed.error());
-                             return;
-                         }
-                         snapshots->files.purge();
-                         answer["removed"] = name;
-                         respond_json(*exchange, answer);
-                     });
+    http::start_look(
+        surroundings, exchange,
+        [snapshots, exchange, name, &looks = surroundings.looks, answer = surroundings.identity.begin_answer()]() mutable {
+            if (const auto removed = snapshots->files.remove(name); !removed) {
+                respond_storage_error(*exchange, name, removed.error());
+                return;
+            }
+            answer["removed"] = name;
+            respond_json(*exchange, answer);
+            snapshots->files.purge([&] { return looks.is_stopping(); });
+        });
 }
 
 }  // namespace partita::faults
