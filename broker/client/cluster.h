@@ -107,7 +107,7 @@ class Cluster {
         PARTITA_TRY_ASSIGN(auto raw, ask_raw(route, options, encoding));
         return Reply<Response>(std::move(raw));
     }
-    /// As above, with one request for all versions and no error that repeats the call.
+    /// As above, but with the same request in every version, and without a repetition because of an error in the reply.
     template <class Response, class Request>
     [[nodiscard]] Result<Reply<Response>> ask(const Route& route, const CallOptions& options, const Request& request) {
         return ask<Response>(

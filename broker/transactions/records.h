@@ -31,7 +31,8 @@ enum class TransactionVersion : std::int16_t {
     v0 = 0,
     /// Flexible records.
     v1 = 1,
-    /// The epoch rises with every end of a transaction, and a write to a partition adds it (KIP-890).
+    /// Each end of a transaction raises the epoch. The first write to a partition adds that partition to the transaction
+    /// (KIP-890).
     v2 = 2,
 };
 

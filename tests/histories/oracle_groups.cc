@@ -220,7 +220,7 @@ void Oracle::skipped_by_one_of_several(const std::string& name, const GroupCast&
     }
 }
 
-// H21: clients that came, found no offset, and left without asking where to begin. One such client proves nothing.
+// H21: clients that came, found no offset, and left without asking where to begin. A client that left once proves nothing.
 void Oracle::stopped(const std::string& name, const GroupDiary& group) {
     std::set<Caller> surely;
     std::set<Caller> perhaps;

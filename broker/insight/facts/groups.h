@@ -76,7 +76,7 @@ class ObservedHistories {
     virtual void visit_groups(const Visit& visit) = 0;
     /// Visits everything else that has a history.
     virtual void visit_others(const Visit& visit) = 0;
-    /// Tells the group's history that the member still reads a partition of the owner.
+    /// Notes in the group's history that a member which lost the partition still reads it.
     virtual void note_late_reading(std::string_view group, std::string_view member_id, std::string_view owner_id,
                                    LateReading seen) = 0;
 };

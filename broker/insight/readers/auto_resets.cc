@@ -592,7 +592,7 @@ void AutoResets::find_crashes(const std::string& topic, LookTime& time, std::vec
     for (const auto& [key, ask] : asks_) {
         const auto& [client, partition, group] = key;
         const bool may_have_crashed = ask.is_member && ask.crashes >= kCrashesMin && !resetting_.contains(group);
-        // A group that came after the growth has no offset in any partition: that is no effect of the growth.
+        // A group that came after the growth lacks offsets in every partition, so the growth is not the cause.
         if (!may_have_crashed || !read_before(group, partition) || !time.has_passed(ask.proven, kNoneCrashMs)) {
             continue;
         }
