@@ -46,7 +46,7 @@ void BatchBuilder::reset(BatchOptions options) {
     record_count_ = 0;
     last_offset_delta_ = -1;
     base_timestamp_ = options.delete_horizon.value_or(kNoTimestamp);
-    max_timestamp_ = kNoTimestamp;
+    max_timestamp_ = options.max_timestamp_without_records;
 }
 
 std::byte* BatchBuilder::begin_record(std::int32_t offset_delta, TimestampMs timestamp, std::size_t content_bytes) {
@@ -64,7 +64,7 @@ std::byte* BatchBuilder::begin_record(std::int32_t offset_delta, TimestampMs tim
     at = encode_unsigned_varlong(at, zigzag_encode(timestamp_delta));
     at = write_varint(at, offset_delta);
     last_offset_delta_ = offset_delta;
-    max_timestamp_ = std::max(max_timestamp_, timestamp);
+    max_timestamp_ = record_count_ == 0 ? std::max(kNoTimestamp, timestamp) : std::max(max_timestamp_, timestamp);
     ++record_count_;
     return at;
 }

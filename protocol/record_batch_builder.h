@@ -30,6 +30,8 @@ struct BatchOptions {
     std::optional<TimestampMs> log_append_time;
     /// Set: the delete horizon bit is set, and this time replaces the base timestamp.
     std::optional<TimestampMs> delete_horizon;
+    /// The greatest time in the header of a batch without records. Compaction keeps the time of a batch that it empties.
+    TimestampMs max_timestamp_without_records = kNoTimestamp;
 };
 
 /// Encodes records into one batch. Encodes each record when it is appended, so that memory holds it once.

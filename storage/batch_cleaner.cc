@@ -36,10 +36,23 @@ TimestampMs horizon_of(const BatchCleaner::Settings& settings) {
     return {settings.now.value + std::clamp<std::int64_t>(settings.delete_retention_ms, 0, most_ms)};
 }
 
-void build_empty(const BatchHeader& header, std::vector<std::byte>& out) {
+/// Why a batch without records stays.
+enum class StaysFor : std::uint8_t {
+    /// Its producer has sent no later one. Kafka keeps the batch, and its greatest time counts for retention and for searches.
+    producer,
+    /// Its last offset says where the segment ends. Kafka drops such a batch, so its time must not count.
+    segment_end,
+};
+
+void build_empty(const BatchHeader& header, StaysFor reason, std::vector<std::byte>& out) {
     BatchOptions options = options_like(header);
     options.codec = Codec::none;
     options.delete_horizon.reset();
+    if (reason == StaysFor::producer) {
+        options.max_timestamp_without_records = header.max_timestamp;
+    } else if (options.log_append_time) {
+        options.log_append_time = kNoTimestamp;
+    }
     BatchBuilder(options).build(out, header.last_offset_delta);
 }
 
@@ -159,7 +172,7 @@ std::expected<BatchCleaner::Outcome, BatchError> BatchCleaner::clean_legacy(cons
     }
     if (!first) {
         if (is_last_of_segment) {
-            build_empty(header, out);
+            build_empty(header, StaysFor::segment_end, out);
             outcome.fate = Fate::emptied;
         }
         return outcome;
@@ -218,8 +231,9 @@ std::expected<BatchCleaner::Outcome, BatchError> BatchCleaner::clean(const Batch
 
     if (outcome.records_kept == 0) {
         outcome.forgot_abort = marker.is_abort && discards_all;
-        if (is_last_of_segment || is_last_of_producer(header)) {
-            build_empty(header, out);
+        const bool stays_for_producer = is_last_of_producer(header);
+        if (is_last_of_segment || stays_for_producer) {
+            build_empty(header, stays_for_producer ? StaysFor::producer : StaysFor::segment_end, out);
             outcome.fate = Fate::emptied;
         } else {
             outcome.fate = Fate::dropped;

@@ -197,6 +197,7 @@ TEST_F(BatchCleanerTest, TheLastBatchOfAProducerAndOfASegmentStayWithoutRecords)
     EXPECT_EQ(fate, BatchCleaner::Fate::emptied);
     EXPECT_EQ(of_segment.size(), kBatchHeaderBytes);
     EXPECT_EQ(parse_batch(of_segment)->header.next_offset(), Offset{13});
+    EXPECT_EQ(parse_batch(of_segment)->header.max_timestamp, kNoTimestamp) << "Kafka drops the batch, and its time";
 
     ProducerEntry producer{.producer_id = {5}, .producer_epoch = {1}};
     producer.add_batch({.last_sequence = {9}, .offset_delta = 2, .last_offset = {12}, .timestamp = {1000}});
@@ -206,6 +207,8 @@ TEST_F(BatchCleanerTest, TheLastBatchOfAProducerAndOfASegmentStayWithoutRecords)
     const auto batch = parse_batch(of_producer);
     ASSERT_TRUE(batch && check_crc(*batch));
     EXPECT_EQ(batch->header.last_sequence(), Sequence{9});
+    EXPECT_EQ(batch->header.base_timestamp, kNoTimestamp);
+    EXPECT_EQ(batch->header.max_timestamp, TimestampMs{1002}) << "as in Kafka, retention still counts from its newest record";
     EXPECT_TRUE(clean(three_records({.producer_id = {6}, .producer_epoch = {1}, .base_sequence = {7}}), 1).empty());
 }
 
