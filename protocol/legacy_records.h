@@ -42,9 +42,9 @@ inline constexpr std::size_t kLegacyCrcCoverageStart = 16;
 [[nodiscard]] std::uint32_t legacy_crc_extend(std::uint32_t crc, Bytes bytes);
 
 /// Reads the records of one entry in order, for RecordReader. The offsets must ascend unless the options allow any. Decompresses
-/// the whole entry, within the limit of the options: no record of format 1 has an offset before the last one was read. As in
-/// Kafka, an inner record may have the other of the two formats, its CRC is not checked, and an incomplete one at the end is left
-/// out.
+/// the whole entry, within the limit of the options: an entry of format 1 has the offset of its last record, and inner offsets
+/// count relative to it. So no offset is known until the last record was read. As in Kafka, an inner record may have the other of
+/// the two formats, its CRC is not checked, and an incomplete one at the end is left out.
 class LegacyRecordReader {
   public:
     /// The entry's bytes must outlive the reader.

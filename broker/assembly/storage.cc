@@ -89,7 +89,8 @@ std::expected<void, runtime::StartError> Storage::choose_directory(const config:
                 runtime::StartError{"no memory-backed directory for --ephemeral: neither /dev/shm nor /tmp is writable"});
         }
         if (created->swept > 0) {
-            log::info("storage", "removed the directories that killed ephemeral brokers left", {{"directories", created->swept}});
+            log::info("storage", "removed directories left behind by ephemeral brokers that were killed",
+                      {{"directories", created->swept}});
         }
         ephemeral_directory.emplace(std::move(created->directory));
         directory = ephemeral_directory->path();

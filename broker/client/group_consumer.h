@@ -29,8 +29,8 @@ struct GroupConsumerSettings {
     std::int64_t commit_interval_ms = 5'000;
     /// Receives problems that do not end the reading. May be empty.
     std::function<void(const std::string&)> warn;
-    /// Called when the group gives partitions to this consumer, before it looks for their offsets, and when it has given them up.
-    /// Both may be empty.
+    /// `on_assigned` is called when the group has given partitions to this consumer, before the consumer asks for their offsets;
+    /// `on_revoked`, when the consumer has given partitions up or lost them. Either function may be empty.
     std::function<void(const std::set<TopicPartition>&)> on_assigned;
     std::function<void(const std::set<TopicPartition>&)> on_revoked;
 };

@@ -78,8 +78,8 @@ class GroupMember {
     /// partitions for now. Failures: those of the cluster, and final refusals of the group (INCONSISTENT_GROUP_PROTOCOL,
     /// FENCED_INSTANCE_ID, INVALID_SESSION_TIMEOUT ...).
     [[nodiscard]] virtual Result<void> keep(const SubscribedTopics& topics) = 0;
-    /// Sends only a heartbeat, if one is due: for a busy reader, which is not called back. Returns false if something has to
-    /// change; `keep` does it.
+    /// Sends only a heartbeat, if one is due. Calls no function of the `Reader`, so a reader may call this while it processes
+    /// records. Returns false if something has to change; `keep` does it.
     [[nodiscard]] virtual Result<bool> beat() = 0;
     /// When the next heartbeat is due.
     [[nodiscard]] virtual Instant next_beat() const = 0;

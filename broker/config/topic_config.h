@@ -74,8 +74,8 @@ struct TopicConfig {
 [[nodiscard]] std::expected<TopicConfig, ConfigError> effective_topic_config(const ConfigMap& overrides,
                                                                              const BrokerConfig& broker);
 
-/// Checks a complete set of overrides, also by Kafka's rules between configs (max.compaction.lag.ms is not below
-/// min.compaction.lag.ms, tiered storage needs the broker's, and so on).
+/// Checks a complete set of overrides, also against each other: max.compaction.lag.ms is at least min.compaction.lag.ms, and
+/// remote.storage.enable is false, because the broker has no tiered storage.
 [[nodiscard]] std::expected<void, ConfigError> validate_topic_configs(const ConfigMap& overrides, const BrokerConfig& broker);
 
 }  // namespace partita::config

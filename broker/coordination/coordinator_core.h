@@ -62,8 +62,9 @@ concept TakesPartInTransactions =
         core.transaction_ended(producer_id, true);
     };
 
-/// A core that also writes to partitions of others. `written` tells it the outcomes of all writes of one call, in their order. It
-/// may then ask for records and replies, but not for more writes: it tries failed writes again when a timer is due.
+/// A core that also writes to partitions that are not its own, for example the markers of a transaction. `written` tells it the
+/// outcomes of all writes of one call, in their order. It may then ask for records and replies, but not for more writes: it tries
+/// failed writes again when a timer is due.
 ///
 /// If the core is rebuilt before `written` comes, no client has got an answer, and `written` never comes. So the records must
 /// tell which writes the core still owes; the rebuilt core asks for them again.

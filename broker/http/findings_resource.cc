@@ -1,7 +1,7 @@
 // GET /v1/findings: the open findings, with `state=over` those that are over, with `state=all` both. `topic` selects those of a
 // topic.
 //
-// POST /v1/findings/seen: marks harm as seen, which is over then. The body selects harm by `id`, `topic`, `group`, `client_id`
+// POST /v1/findings/seen: marks harm as seen; the harm is over then. The body selects harm by `id`, `topic`, `group`, `client_id`
 // and `opened_ms`, each optional.
 //
 // GET /v1/events: the open findings and then every change, as JSON lines. (After an upgrade to WebSocket the same comes as text

@@ -25,7 +25,8 @@ class LocalRequests;
 /// The parts that resources may use. Resources run on the first reactor and must not block it, so long work is a job. A job takes
 /// a copy of this struct: the referenced parts outlive every job, the struct need not.
 struct Surroundings {
-    /// Plans read whole logs; looks take moments. The separate limits let a few looks run beside the maximum number of plans.
+    /// A job is a plan, which reads whole logs, or a look, which takes moments. Each kind has its own limit, so a few looks can
+    /// run beside the maximum number of plans.
     static constexpr std::size_t kPlansMax = 2;
     static constexpr std::size_t kLooksMax = 4;
 

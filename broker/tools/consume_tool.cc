@@ -56,7 +56,7 @@ constexpr Option kFirstOptions[] = {
      "decode keys with this class of org.apache.kafka.common.serialization: Boolean, ByteArray, ByteBuffer, Bytes, Double, "
      "Float, "
      "Integer, Long, Short, String, UUID or VoidDeserializer"},
-    {"value-deserializer", "class", "decode values with one of these classes"},
+    {"value-deserializer", "class", "decode values with this class; the classes are those of --key-deserializer"},
     repeatable({"command-property", "key=value", "set this property of the client", {}, "consumer-property"}),
     {"consumer.config", "file", "old name of --command-config"},
     {"skip-message-on-error", "", "skip a record whose bytes a deserializer cannot decode, instead of ending"},
@@ -64,7 +64,7 @@ constexpr Option kFirstOptions[] = {
     {"format",
      "format",
      R"(show records in this format: %t %p %o %T %k %s %K %S %h for topic, partition, offset, time, key, value, their sizes, )"
-     R"(headers; \n, \t, \x1f. "%k\t%s\n")",
+     R"(headers; escapes such as \n, \t and \x1f; example: "%k\t%s\n")",
      {},
      "f"},
     {"json", "", "print a JSON object in each line", {}, "J"},

@@ -41,7 +41,7 @@ constexpr Option kOwnOptions[] = {
     {"retry-backoff-ms", "milliseconds", "wait this long before a retry of a batch, in milliseconds", "100"},
     {"metadata-expiry-ms", "milliseconds", "ignored: the producer asks for leaders when they move"},
     {"max-memory-bytes", "bytes", "ignored: at most one batch of each partition waits"},
-    {"socket-buffer-size", "bytes", "ignored: the kernel's default applies"},
+    {"socket-buffer-size", "bytes", "accepted and ignored: the kernel chooses the size"},
     {"line-reader", "class", "use this reader; only Kafka's LineMessageReader, which makes a record of each line, is served"},
     repeatable({"reader-property",
                 "key=value",

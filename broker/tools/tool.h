@@ -148,8 +148,9 @@ struct FormerNameWords {
 /// The text of a file, of 64 MiB at most.
 [[nodiscard]] Outcome<std::string> read_file(const std::string& path);
 
-inline constexpr Option kBootstrapServer{"bootstrap-server", "HOST:PORT,...",
-                                         "ask these brokers first (`partita COMMAND`: $PARTITA_BOOTSTRAP, or localhost:9092)"};
+inline constexpr Option kBootstrapServer{
+    "bootstrap-server", "HOST:PORT,...",
+    "ask these brokers first (default for `partita COMMAND`: $PARTITA_BOOTSTRAP, or localhost:9092)"};
 inline constexpr Option kCommandConfig{"command-config", "file", "read settings of the client from this file"};
 inline constexpr Option kHelp{"help", "", "print this help"};
 inline constexpr Option kVersion{"version", "", "print the version of Kafka that these tools match"};

@@ -24,8 +24,8 @@ class TransactionalClient {
     /// `client_id` is the client id of its requests.
     TransactionalClient(std::uint16_t port, std::string transactional_id, const std::string& client_id = "scenario");
 
-    /// Makes the broker create the coordinator if it is missing, and becomes its producer. Call it before anything else, and
-    /// again for the next epoch.
+    /// Finds the coordinator, which makes the broker create it if it is missing, and gets a producer id and an epoch. Call it
+    /// before anything else, and again for the next epoch.
     [[nodiscard]] ErrorCode begin(std::int32_t timeout_ms = 60'000);
     [[nodiscard]] ErrorCode write(const std::string& topic, std::int32_t partition, const std::string& value,
                                   const std::string& key = "k");

@@ -11,8 +11,8 @@ namespace partita::insight {
 
 // Findings about a topic that has grown, besides those of its ConsumerWatch. Pure.
 
-/// Rewrites findings of backlogs: they are harmless for groups for which the topic's fence waits. `released`: the groups for
-/// which it no longer waits. True if it rewrote a finding.
+/// Turns each finding of a backlog into a note that the topic's fence waits for the group, since the backlog is harmless then.
+/// Leaves findings of groups in `released` as they are: the fence no longer waits for these. True if it rewrote a finding.
 [[nodiscard]] bool tell_of_fence(const std::set<std::string>& released, std::vector<Finding>& findings);
 /// True if `tell_of_fence` has something to look at.
 [[nodiscard]] bool has_backlog(const std::vector<Finding>& findings);

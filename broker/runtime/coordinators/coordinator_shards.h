@@ -128,8 +128,8 @@ class CoordinatorShards : public CoordinatorHost {
     virtual void on_timer(std::span<const typename Core::Record> /*records*/) {}
     /// A shard has a new core.
     virtual void on_replaced() {}
-    /// The marker that ends a transaction is in the log: makes the core end the transaction, and notifies listeners. For kinds
-    /// whose core takes part in transactions.
+    /// Called when the marker that ends a transaction is in the log. Makes the core end the transaction, and notifies listeners.
+    /// For kinds whose core takes part in transactions.
     virtual void end_transaction(Core& /*core*/, ProducerId /*producer_id*/, bool /*is_commit*/) {}
 
     enum class State : std::uint8_t {

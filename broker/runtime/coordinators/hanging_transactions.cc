@@ -119,12 +119,12 @@ std::size_t end_what_nobody_ends(const logs::TopicTable& table, WhatIsKnown what
         const std::string partition = std::string(write.topic) + "-" + std::to_string(write.partition.value);
         if (outcome.error == ErrorCode::none) {
             ++ended;
-            log::warning("coordinators", "ended a transaction that no coordinator would end",
+            log::warning("coordinators", "ended a hanging transaction",
                          {{"partition", partition},
                           {"producer", write.ends->producer_id.value},
                           {"as", write.ends->is_commit ? "committed" : "aborted"}});
         } else {
-            log::error("coordinators", "could not end a transaction that no coordinator ends; it stays open until the next start",
+            log::error("coordinators", "could not end a hanging transaction; the broker tries again at its next start",
                        {{"partition", partition}, {"reason", error_name(outcome.error)}});
         }
     }

@@ -30,8 +30,9 @@ void set_error(catalog::CreatePartitionsResult& reply, std::string_view topic, c
     }
 }
 
-/// Identifies the client that confirms a refused request. Kafka's tools are a new process for every request, so neither
-/// connection nor process identifies them. Java numbers the clients of a process ("adminclient-7"), so the number is left off.
+/// Identifies the client, because a client confirms a refused request by repeating it. Kafka's tools are a new process for every
+/// request, so neither connection nor process identifies them. Java numbers the clients of a process ("adminclient-7"), so the
+/// number is left off.
 std::string requester(const catalog::RequestOrigin& origin) {
     std::string_view client_id = origin.client_id;
     client_id = client_id.substr(0, client_id.find_last_not_of("0123456789") + 1);

@@ -38,7 +38,7 @@ class TokenBucket {
     /// Adds the amount that passes in `elapsed_ms`, up to the depth. `elapsed_ms` is not below 0.
     void advance(std::int64_t elapsed_ms);
     /// The wait, in milliseconds, of a client that takes `amount` now: the time until the debt is paid. `amount` is not below 0.
-    /// The result is at most kLongestWaitMs + 1, which means a longer wait.
+    /// Every wait longer than kLongestWaitMs is returned as kLongestWaitMs + 1.
     [[nodiscard]] std::int64_t wait_ms(std::int64_t amount) const;
     /// Only for an amount whose wait is not longer than kLongestWaitMs.
     void take(std::int64_t amount);

@@ -392,7 +392,7 @@ int run_list(const CommandLine& line) {
 }
 
 constexpr tools::Option kListPositionals[] = {
-    {.name = "ID", .argument = "", .help = "list only this fault, with the last requests that agreed with it"},
+    {.name = "ID", .argument = "", .help = "list only this fault, with the last requests that matched it"},
 };
 
 // `fault remove` -------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 /// Faults on purpose: rules that make a broker fail at certain requests. Only a broker with the test bench has them.
 namespace partita::faults {
 
-/// Selects the requests that agree with all that is set. An empty text agrees with everything.
+/// Selects the requests that match all that is set. An empty text matches everything.
 struct Match {
     std::optional<ApiKey> api;
     std::optional<std::int16_t> version;

@@ -38,7 +38,7 @@ struct RequestFacts {
     bool names_incompletely = false;
 };
 
-/// A request that agreed with a rule.
+/// A request that matched a rule.
 struct MatchNote {
     TimestampMs time;
     ApiKey api{};

@@ -4,7 +4,7 @@
 // DELETE /v1/faults               removes all rules
 // GET    /v1/faults/ID            one rule
 // DELETE /v1/faults/ID            removes it
-// GET    /v1/faults/ID/matches    the last requests that agreed with it
+// GET    /v1/faults/ID/matches    the last requests that matched it
 // POST   /v1/faults/ID/release    lets the requests go on that it holds
 //
 // fault_json.h has the form of a rule, and core/fault_table.h says what rules do. A broker without a test bench answers 404.

@@ -16,10 +16,13 @@ using tools::Outcome;
 using tools::Properties;
 using tools::Surroundings;
 
-/// The options of both tools.
-constexpr Option kSchemaRegistry{
+constexpr Option kConsumeSchemaRegistry{
+    "schema-registry", "url", "show Avro, Protobuf or JSON Schema values as JSON, with schemas of the registry at this URL"};
+constexpr Option kProduceSchemaRegistry{
     "schema-registry", "url",
-    "read and write Avro, Protobuf or JSON Schema values as JSON, with schemas of the registry at this URL"};
+    "read values as JSON, and write them as Avro, Protobuf or JSON Schema, with schemas of the registry at this URL"};
+
+/// The options of both tools.
 constexpr Option kSchemaRegistryLogin{
     "schema-registry-login", "user:password",
     "log in to the registry with these credentials (default: basic.auth.user.info of --command-config)"};
@@ -27,7 +30,7 @@ constexpr Option kSchemaRegistryCa{"schema-registry-ca", "file",
                                    "check the registry's certificate with the authorities in this PEM file"};
 
 constexpr Option kConsumeOptions[] = {
-    kSchemaRegistry,
+    kConsumeSchemaRegistry,
     kSchemaRegistryLogin,
     kSchemaRegistryCa,
     {"decode-keys", "", "with --schema-registry: decode keys, too"},
@@ -35,7 +38,7 @@ constexpr Option kConsumeOptions[] = {
 constexpr tools::Rule kConsumeRules[] = {{tools::Requires::none_of, "hex", {"schema-registry"}}};
 
 constexpr Option kProduceOptions[] = {
-    kSchemaRegistry,
+    kProduceSchemaRegistry,
     kSchemaRegistryLogin,
     kSchemaRegistryCa,
     {"value-schema", "schema",
