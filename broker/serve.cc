@@ -31,6 +31,7 @@
 #include "broker/runtime/loop/turn_timer.h"
 #include "broker/runtime/loop/usable_processors.h"
 #include "broker/start_memory.h"
+#include "protocol/file_descriptor.h"
 #include "protocol/try.h"
 #include "schedule/executor.h"
 #include "storage/data_change.h"
@@ -74,7 +75,7 @@ bool write_port_file(const std::string& path, std::uint16_t port) {
 /// A broker that ends for a change of its data leaves this to the next one.
 struct Legacy {
     net::HeldSockets sockets;
-    net::HeldDescriptor http_listener{-1};
+    FileDescriptor http_listener;
     std::optional<assembly::EphemeralDirectory> ephemeral_directory;
 };
 
@@ -183,7 +184,7 @@ class Shutdown {
     http::HttpServer& http_;
     /// By reactor.
     std::vector<std::vector<net::HeldConnection>> held_;
-    std::optional<net::HeldDescriptor> http_listener_;
+    std::optional<FileDescriptor> http_listener_;
     std::optional<DataChange> change_;
     runtime::TurnTimer timer_;
     Instant deadline_{};
@@ -331,12 +332,14 @@ std::expected<void, runtime::StartError> prepare(const std::string& directory, c
 }
 
 void log_change(const Ended& ended) {
-    const char* const what = ended.change->kind == DataChange::Kind::take ? "took a snapshot" : "went back to a snapshot";
+    const bool is_take = ended.change->kind == DataChange::Kind::take;
     if (ended.snapshot) {
-        log::info("broker", std::string("the broker ") + what,
+        log::info("broker", is_take ? "the broker took a snapshot" : "the broker went back to a snapshot",
                   {{"name", ended.change->name}, {"bytes", ended.snapshot->size_bytes}});
     } else {
-        log::error("broker", "the broker could not take a snapshot, or go back to it; the data are as before",
+        log::error("broker",
+                   is_take ? "the broker could not take a snapshot; the data are as before"
+                           : "the broker could not go back to a snapshot; the data are as before",
                    {{"name", ended.change->name}, {"reason", ended.snapshot.error().message}});
     }
 }

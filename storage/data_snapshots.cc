@@ -16,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "protocol/file_descriptor.h"
 #include "protocol/try.h"
 
 namespace partita {
@@ -34,24 +35,6 @@ constexpr std::string_view kLock = ".lock";
 /// Files with records end like this.
 constexpr std::string_view kLogSuffix = ".log";
 constexpr std::size_t kCopyBytes = std::size_t{1} << 20;
-
-/// A descriptor that closes itself.
-class Descriptor {
-  public:
-    explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
-    ~Descriptor() {
-        if (descriptor_ >= 0) {
-            ::close(descriptor_);
-        }
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    [[nodiscard]] int get() const { return descriptor_; }
-    [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
-
-  private:
-    const int descriptor_;
-};
 
 StorageResult<void> done(const std::error_code& error, const char* operation, const std::string& path) {
     if (error) {
@@ -116,7 +99,7 @@ StorageResult<void> copy_data(int from, int to, off_t length, const std::string&
 
 /// A file of its own with the same bytes, permissions and time of the last change, by which Kafka's retention may go.
 StorageResult<void> clone_file(const std::string& from, const std::string& to) {
-    const Descriptor source(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
+    const FileDescriptor source(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
     if (!source.is_open()) {
         return std::unexpected(io_error("open", from, errno));
     }
@@ -124,7 +107,7 @@ StorageResult<void> clone_file(const std::string& from, const std::string& to) {
     if (::fstat(source.get(), &status) != 0) {
         return std::unexpected(io_error("read", from, errno));
     }
-    const Descriptor target(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, status.st_mode & 0777));
+    const FileDescriptor target(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, status.st_mode & 0777));
     if (!target.is_open()) {
         return std::unexpected(io_error("create", to, errno));
     }
@@ -186,7 +169,7 @@ StorageResult<void> DataSnapshots::copy_folder(const std::string& from, const st
 namespace {
 
 StorageResult<void> sync_volume(const std::string& path) {
-    const Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const FileDescriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder.is_open()) {
         return std::unexpected(io_error("open", path, errno));
     }

@@ -47,7 +47,7 @@ class DataSnapshots {
 
     /// By name, ascending.
     [[nodiscard]] StorageResult<std::vector<Snapshot>> list() const;
-    /// An error for which `is_not_found` holds if there is none of that name.
+    /// Without a snapshot of that name: an error for which `is_not_found` holds.
     [[nodiscard]] StorageResult<Snapshot> find(std::string_view name) const;
     /// Quick, however many files a snapshot has.
     [[nodiscard]] bool has(std::string_view name) const;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/file_descriptor.h"
 #include "protocol/try.h"
 #include "protocol/types.h"
 
@@ -66,22 +67,6 @@ struct Meta {
     Tree main;
     std::uint64_t last_page = 0;
     std::uint64_t transaction = 0;
-};
-
-class Descriptor {
-  public:
-    explicit Descriptor(int number) : number_(number) {}
-    ~Descriptor() {
-        if (number_ >= 0) {
-            ::close(number_);
-        }
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    [[nodiscard]] int number() const { return number_; }
-
-  private:
-    int number_;
 };
 
 class Checker {
@@ -362,15 +347,15 @@ class Checker {
 }  // namespace
 
 StorageResult<LmdbFileSummary> check_lmdb_file(const std::string& path, bool walk_pages) {
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.number() < 0) {
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.get() < 0) {
         return std::unexpected(io_error("open", path, errno));
     }
     struct stat status{};
-    if (::fstat(file.number(), &status) != 0) {
+    if (::fstat(file.get(), &status) != 0) {
         return std::unexpected(io_error("look at", path, errno));
     }
-    return Checker(path, file.number(), static_cast<std::uint64_t>(status.st_size)).run(walk_pages);
+    return Checker(path, file.get(), static_cast<std::uint64_t>(status.st_size)).run(walk_pages);
 }
 
 }  // namespace partita

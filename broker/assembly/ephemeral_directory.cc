@@ -13,21 +13,21 @@
 namespace partita::assembly {
 namespace {
 
-/// Opens and locks a directory of this user. -1 if it is not one, if another process has the lock, or if the previous holder
-/// removed the directory meanwhile.
-int lock_directory(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (descriptor < 0) {
-        return -1;
+/// Opens and locks a directory of this user. Owns nothing if it is not one, if another process has the lock, or if the previous
+/// holder removed the directory meanwhile.
+FileDescriptor lock_directory(const std::string& path) {
+    FileDescriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!directory.is_open()) {
+        return {};
     }
     struct stat opened{};
     struct stat named{};
-    if (::fstat(descriptor, &opened) == 0 && opened.st_uid == ::geteuid() && ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 &&
-        ::lstat(path.c_str(), &named) == 0 && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino) {
-        return descriptor;
+    if (::fstat(directory.get(), &opened) == 0 && opened.st_uid == ::geteuid() &&
+        ::flock(directory.get(), LOCK_EX | LOCK_NB) == 0 && ::lstat(path.c_str(), &named) == 0 && named.st_dev == opened.st_dev &&
+        named.st_ino == opened.st_ino) {
+        return directory;
     }
-    ::close(descriptor);
-    return -1;
+    return {};
 }
 
 void remove_tree(const std::string& path) {
@@ -46,9 +46,8 @@ std::size_t sweep(const std::string& parent) {
     }
     std::size_t swept = 0;
     for (const std::string& path : candidates) {
-        if (const int descriptor = lock_directory(path); descriptor >= 0) {
+        if (const FileDescriptor lock = lock_directory(path); lock.is_open()) {
             remove_tree(path);
-            ::close(descriptor);
             ++swept;
         }
     }
@@ -65,8 +64,8 @@ std::optional<EphemeralDirectory> EphemeralDirectory::create_in(const std::strin
             return std::nullopt;
         }
         // Without the lock, the sweep of another process came first, and the directory is gone or soon will be.
-        if (const int descriptor = lock_directory(path); descriptor >= 0) {
-            return EphemeralDirectory(std::move(path), descriptor);
+        if (FileDescriptor lock = lock_directory(path); lock.is_open()) {
+            return EphemeralDirectory(std::move(path), std::move(lock));
         }
     }
     return std::nullopt;
@@ -86,10 +85,9 @@ std::optional<EphemeralDirectory::Created> EphemeralDirectory::create(std::span<
 }
 
 EphemeralDirectory::~EphemeralDirectory() {
-    if (descriptor_ >= 0) {
-        // Keep the lock until nothing is left, so that no other process sweeps it at the same time.
+    if (lock_.is_open()) {
+        // The lock goes after the last file, so no other process sweeps the directory at the same time.
         remove_tree(path_);
-        ::close(descriptor_);
     }
 }
 

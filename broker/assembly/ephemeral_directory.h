@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "protocol/file_descriptor.h"
+
 namespace partita::assembly {
 
 /// A new directory that is removed with its owner: when this object is destroyed, or by the next `create` of this user if the
@@ -22,8 +24,7 @@ class EphemeralDirectory {
     /// first parent that allows it. Empty if none does.
     [[nodiscard]] static std::optional<Created> create(std::span<const std::string> parents);
 
-    EphemeralDirectory(EphemeralDirectory&& other) noexcept
-        : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+    EphemeralDirectory(EphemeralDirectory&& other) noexcept = default;
     EphemeralDirectory& operator=(EphemeralDirectory&&) = delete;
     /// Removes the directory with everything in it.
     ~EphemeralDirectory();
@@ -31,12 +32,12 @@ class EphemeralDirectory {
     [[nodiscard]] const std::string& path() const { return path_; }
 
   private:
-    EphemeralDirectory(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+    EphemeralDirectory(std::string path, FileDescriptor lock) : path_(std::move(path)), lock_(std::move(lock)) {}
     [[nodiscard]] static std::optional<EphemeralDirectory> create_in(const std::string& parent);
 
     std::string path_;
-    /// Holds the lock; -1 after a move.
-    int descriptor_;
+    /// Holds the lock; owns nothing after a move.
+    FileDescriptor lock_;
 };
 
 struct EphemeralDirectory::Created {

@@ -12,6 +12,7 @@
 
 #include "broker/client/tcp_network.h"
 #include "broker/client/waiting.h"
+#include "protocol/file_descriptor.h"
 #include "protocol/try.h"
 
 namespace partita::client {
@@ -31,26 +32,17 @@ constexpr std::int64_t kPollMsMax = std::numeric_limits<int>::max();
 class Socket {
   public:
     explicit Socket(int descriptor) : descriptor_(descriptor) {}
-    ~Socket() {
-        if (descriptor_ >= 0) {
-            ::close(descriptor_);
-        }
-    }
-    Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-    Socket& operator=(Socket&&) = delete;
-    Socket(const Socket&) = delete;
-    Socket& operator=(const Socket&) = delete;
 
-    [[nodiscard]] int descriptor() const { return descriptor_; }
+    [[nodiscard]] int descriptor() const { return descriptor_.get(); }
 
     /// Waits until the socket is ready for `events`.
     [[nodiscard]] std::expected<void, TransportFailure> wait(short events, Instant deadline, Clock& clock,
                                                              int interruption = -1) const {
-        return wait_for(descriptor_, events, deadline, clock, interruption);
+        return wait_for(descriptor_.get(), events, deadline, clock, interruption);
     }
 
   private:
-    int descriptor_;
+    FileDescriptor descriptor_;
 };
 
 class TcpTransport final : public Transport {

@@ -1,19 +1,12 @@
 #include "broker/http/detached_caller.h"
 
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <boost/beast/http.hpp>
 #include <sstream>
 #include <utility>
 
 namespace partita::http {
-
-DetachedCaller::~DetachedCaller() {
-    if (socket_ >= 0) {
-        ::close(socket_);
-    }
-}
 
 void DetachedCaller::respond(Status status, std::string_view type, std::string body) {
     namespace beast = boost::beast;
@@ -28,9 +21,9 @@ void DetachedCaller::respond(Status status, std::string_view type, std::string b
     text << response;
     const std::string bytes = std::move(text).str();
     // A client that is gone misses nothing.
-    (void)::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    ::shutdown(socket_, SHUT_WR);
-    ::close(std::exchange(socket_, -1));
+    (void)::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    ::shutdown(socket_.get(), SHUT_WR);
+    socket_.reset();
 }
 
 }  // namespace partita::http

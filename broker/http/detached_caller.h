@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "broker/http/exchange.h"
+#include "protocol/file_descriptor.h"
 
 namespace partita::http {
 
@@ -11,17 +12,14 @@ namespace partita::http {
 /// without an answer the connection ends when this is destroyed.
 class DetachedCaller {
   public:
-    /// `socket`: owned from now on. `identity`: the header Partita-Broker.
-    DetachedCaller(int socket, std::string identity) : socket_(socket), identity_(std::move(identity)) {}
-    ~DetachedCaller();
-    DetachedCaller(const DetachedCaller&) = delete;
-    DetachedCaller& operator=(const DetachedCaller&) = delete;
+    /// `identity`: the header Partita-Broker.
+    DetachedCaller(FileDescriptor socket, std::string identity) : socket_(std::move(socket)), identity_(std::move(identity)) {}
 
     /// Sends what the socket takes at once, which suffices for a small answer to a client that waits for it.
     void respond(Status status, std::string_view type, std::string body);
 
   private:
-    int socket_;
+    FileDescriptor socket_;
     const std::string identity_;
 };
 

@@ -11,6 +11,7 @@
 
 #include "broker/access/authorizer.h"
 #include "broker/access/session.h"
+#include "protocol/file_descriptor.h"
 
 namespace partita::http {
 
@@ -118,9 +119,8 @@ class Exchange {
     /// Sends a piece like `write`, but never blocks. False if the client is gone, or if a megabyte already waits.
     [[nodiscard]] virtual bool offer(std::string piece) = 0;
     /// Takes the connection from the server, for an answer that comes when the server is gone (detached_caller.h). Returns its
-    /// socket, which the caller of this function closes; -1 for a connection with TLS, and for one that is gone. Only on the
-    /// session's thread, and instead of an answer.
-    [[nodiscard]] virtual int detach() { return -1; }
+    /// socket; none for a connection with TLS, and for one that is gone. Only on the session's thread, and instead of an answer.
+    [[nodiscard]] virtual FileDescriptor detach() { return {}; }
     /// True if the answer is no longer needed, because the client closed its connection or the server stops. Any thread may ask.
     [[nodiscard]] virtual bool is_gone() const = 0;
 };

@@ -43,7 +43,8 @@ class HttpServer {
     void start();
     /// Stops accepting and closes all connections. Call it on the first reactor's thread.
     void stop();
-    /// The same, but the listening socket stays open, and clients that connect wait. Returns the socket; -1 if there is none.
+    /// The same, but the listening socket stays open, and clients that connect wait. Returns the socket, or -1 if this server
+    /// does not listen.
     [[nodiscard]] int stop_and_release();
 
   private:

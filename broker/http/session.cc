@@ -108,9 +108,9 @@ class Session::Answer final : public Exchange {
         is_given_ = true;
         run([](Session& session) { session.send_piece({"", true}); });
     }
-    int detach() override {
-        const int socket = session_->detach();
-        is_given_ = is_given_ || socket >= 0;
+    FileDescriptor detach() override {
+        FileDescriptor socket = session_->detach();
+        is_given_ = is_given_ || socket.is_open();
         return socket;
     }
     bool is_gone() const override {
@@ -424,18 +424,18 @@ void Session::close() {
     closed_(shared_from_this());
 }
 
-int Session::detach() {
+FileDescriptor Session::detach() {
     if (is_closed_ || is_writing_ || stream_.secured() != nullptr) {
-        return -1;
+        return {};
     }
     is_closed_ = true;
     if (const auto answer = answer_.lock()) {
         answer->on_gone();
     }
     boost::system::error_code error;
-    const int socket = stream_.transport().release_socket().release(error);
+    FileDescriptor socket(stream_.transport().release_socket().release(error));
     closed_(shared_from_this());
-    return error ? -1 : socket;
+    return error ? FileDescriptor() : std::move(socket);
 }
 
 void Session::finish() {

@@ -83,7 +83,7 @@ class Session : public std::enable_shared_from_this<Session> {
     void send_piece(Piece piece);
     void answer_dropped();
     /// See Exchange::detach.
-    [[nodiscard]] int detach();
+    [[nodiscard]] FileDescriptor detach();
     void write_next();
     void finish_answer();
     void finish();

@@ -2,32 +2,13 @@
 
 #include <cstddef>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "broker/net/any_transport.h"
 #include "broker/runtime/clients/client_connection.h"
+#include "protocol/file_descriptor.h"
 
 namespace partita::net {
-
-/// A descriptor that nobody serves for a moment. It closes with its owner.
-class HeldDescriptor {
-  public:
-    explicit HeldDescriptor(int descriptor) : descriptor_(descriptor) {}
-    ~HeldDescriptor();
-    HeldDescriptor(HeldDescriptor&& other) noexcept : descriptor_(other.release()) {}
-    HeldDescriptor& operator=(HeldDescriptor&& other) noexcept {
-        std::swap(descriptor_, other.descriptor_);
-        return *this;
-    }
-
-    [[nodiscard]] int get() const { return descriptor_; }
-    /// Gives up the descriptor; -1 if there is none.
-    int release() { return std::exchange(descriptor_, -1); }
-
-  private:
-    int descriptor_;
-};
 
 /// A listening socket. Clients that connect wait in its queue.
 struct HeldListener {
@@ -35,7 +16,7 @@ struct HeldListener {
     /// The host of the configuration.
     std::string host;
     bool is_v6 = false;
-    HeldDescriptor descriptor;
+    FileDescriptor descriptor;
     /// The system's congestion control, for connections from other machines. Empty if connections inherit it anyway.
     std::string usual_congestion_control;
 };
@@ -43,7 +24,7 @@ struct HeldListener {
 /// A connection whose requests are all answered. Its listener asks for no login, so that it has no state of a front.
 struct HeldConnection {
     bool is_v6 = false;
-    HeldDescriptor descriptor;
+    FileDescriptor descriptor;
     AnyTransport transport;
     runtime::ClientConnection client;
     /// Received, but not served yet.

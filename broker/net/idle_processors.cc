@@ -14,21 +14,16 @@ constexpr std::int64_t kMillisecondsOfHundredth = 10;
 
 }  // namespace
 
-IdleProcessors::~IdleProcessors() {
-    if (file_ >= 0) {
-        ::close(file_);
-    }
-}
-
 std::optional<std::int32_t> IdleProcessors::read(Instant now) {
     if (last_ && now - *last_ < kLeastMs) {
         return std::nullopt;
     }
-    if (file_ < 0) {
-        file_ = ::open("/proc/uptime", O_RDONLY | O_CLOEXEC);  // Only for a busy reactor: a start does not pay for it.
+    if (!file_.is_open()) {
+        file_ = FileDescriptor(
+            ::open("/proc/uptime", O_RDONLY | O_CLOEXEC));  // Only for a busy reactor: a start does not pay for it.
     }
     std::array<char, 64> text{};
-    const ssize_t count = ::pread(file_, text.data(), text.size(), 0);
+    const ssize_t count = ::pread(file_.get(), text.data(), text.size(), 0);
     const auto idle_ms = parse_idle_ms({text.data(), static_cast<std::size_t>(std::max<ssize_t>(0, count))});
     if (!idle_ms) {
         return kUnknownPermille;

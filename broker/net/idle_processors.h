@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "protocol/file_descriptor.h"
 #include "protocol/types.h"
 
 namespace partita::net {
@@ -19,11 +20,6 @@ class IdleProcessors {
     /// The answer if /proc/uptime cannot be read: one whole processor.
     static constexpr std::int32_t kUnknownPermille = 1000;
 
-    IdleProcessors() = default;
-    ~IdleProcessors();
-    IdleProcessors(const IdleProcessors&) = delete;
-    IdleProcessors& operator=(const IdleProcessors&) = delete;
-
     /// The idle time since the last reading, of all processors together, in thousandths of one processor. Empty if the last
     /// reading is less than `kLeastMs` old; it then stays the last one. Empty as well if there is no reading younger than
     /// `kMostMs`.
@@ -33,7 +29,7 @@ class IdleProcessors {
     [[nodiscard]] static std::optional<std::int64_t> parse_idle_ms(std::string_view uptime);
 
   private:
-    int file_ = -1;
+    FileDescriptor file_;
     std::int64_t last_idle_ms_ = 0;
     std::optional<Instant> last_;
 };

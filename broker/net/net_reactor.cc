@@ -9,6 +9,7 @@
 #include "broker/logs/turn.h"
 #include "broker/runtime/loop/counters.h"
 #include "protocol/assert.h"
+#include "protocol/file_descriptor.h"
 #include "schedule/clock.h"
 
 namespace partita::net {
@@ -160,7 +161,7 @@ std::vector<HeldConnection> NetReactor::release_all() {
         remove(*connection);
         boost::system::error_code error;
         const bool is_v6 = belongings->socket.local_endpoint(error).address().is_v6();
-        HeldDescriptor descriptor(error ? -1 : belongings->socket.release(error));
+        FileDescriptor descriptor(error ? -1 : belongings->socket.release(error));
         std::vector<std::byte> received;
         if (belongings->buffer) {
             const ReadBuffer& buffer = *belongings->buffer;
@@ -184,7 +185,7 @@ void NetReactor::adopt(HeldConnection held, Front& front) {
     socket.assign(held.is_v6 ? boost::asio::ip::tcp::v6() : boost::asio::ip::tcp::v4(), held.descriptor.get(), error);
     std::unique_ptr<ReadBuffer> buffer;
     if (!error) {
-        held.descriptor.release();
+        (void)held.descriptor.release();  // The socket owns it now.
         if (!held.received.empty()) {
             buffer = pool_.take(held.received.size());
         }

@@ -22,6 +22,7 @@
 #include "broker/runtime/clients/numeric_address.h"
 #include "broker/runtime/clients/request_watch.h"
 #include "broker/runtime/loop/failure_log.h"
+#include "protocol/file_descriptor.h"
 #include "protocol/try.h"
 #include "schedule/clock.h"
 #include "storage/log_directory.h"
@@ -88,7 +89,7 @@ std::string bind_advice(const boost::system::error_code& error, const std::strin
 struct Server::Acceptor {
     explicit Acceptor(runtime::Reactor& reactor) : socket(reactor.context()) {}
 
-    /// Takes the listening socket of this host from `held`. False if there is none.
+    /// Takes the listening socket of this host from `held`. False if `held` has no such socket.
     [[nodiscard]] bool take(HeldSockets& held, const std::string& listener, boost::system::error_code& error) {
         const auto found = std::ranges::find_if(held.listeners, [&](const HeldListener& each) {
             return each.listener_name == listener && each.host == host && each.descriptor.get() >= 0;
@@ -98,7 +99,7 @@ struct Server::Acceptor {
         }
         socket.assign(found->is_v6 ? tcp::v6() : tcp::v4(), found->descriptor.get(), error);
         if (!error) {
-            found->descriptor.release();
+            (void)found->descriptor.release();  // The acceptor owns it now.
         }
         usual_congestion_control = found->usual_congestion_control;
         return true;
@@ -292,7 +293,7 @@ std::vector<HeldListener> Server::release_listeners() {
         // Without its socket, the next server opens the listener anew.
         if (const int descriptor = error ? -1 : acceptor->socket.release(error); !error) {
             held.push_back(
-                {acceptor->listener_name, acceptor->host, is_v6, HeldDescriptor(descriptor), acceptor->usual_congestion_control});
+                {acceptor->listener_name, acceptor->host, is_v6, FileDescriptor(descriptor), acceptor->usual_congestion_control});
         }
     }
     return held;

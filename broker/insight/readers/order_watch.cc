@@ -549,8 +549,7 @@ OrderWatch::GroupOrder* OrderWatch::order_of(std::size_t growth_index, const std
     const std::size_t scan = is_first_enough ? 0 : whole_scan(growth_index, facts);
     GroupOrder& order = growth.groups[group];
     order.scan = scan;
-    order.was_at_work = growth.has_at_work(group);
-    if (order.was_at_work) {
+    if (growth.has_at_work(group)) {
         const auto known = positions_.find(group);
         order.order.begin_at_work(known == positions_.end() ? std::span<const Offset>() : known->second);
     }

@@ -69,10 +69,10 @@ class OrderWatch {
     static constexpr std::size_t kKeysMax = 1'000'000;
     /// A reader that was handed everything from before the growth is watched this long without a commit.
     static constexpr std::int64_t kUncommittedMs = 600'000;
-    /// A delivery waits this long for what may show whose it is. Then it counts as not attributed (see DeliveryOrder) for each
-    /// group to which it may belong, and the numbers of these become lower bounds.
+    /// A delivery waits this long until something shows which group got it. Then it counts as not attributed (see DeliveryOrder)
+    /// for each group that may have got it, and the numbers of these groups become lower bounds.
     static constexpr std::int64_t kOwnerWaitMs = 10'000;
-    /// With more such groups than this, it counts for none of them.
+    /// If more groups than this may have got it, it counts for none of them.
     static constexpr std::size_t kOwnersMax = 8;
 
     /// Takes all growths of the topic, ascending; those that it knows stay as they are.
@@ -195,8 +195,6 @@ class OrderWatch {
         /// When the group was last handed a record from before the growth.
         TimestampMs last_before = kNoTimestamp;
         bool is_through = false;
-        /// It had members when the topic grew, and records to read or to commit.
-        bool was_at_work = false;
     };
     struct Scan {
         GrowthScan scan;

@@ -1,4 +1,5 @@
 #include "broker/runtime/clients/process_finder.h"
+#include "protocol/file_descriptor.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -30,22 +31,6 @@ constexpr std::array<std::string_view, 13> kForwarders = {"docker-proxy", "rootl
 /// Programs that share sockets between several processes of a server, or pass them on: nginx, sshd-session.
 constexpr std::array<std::string_view, 3> kForwarderPrefixes = {"nginx", "sshd-", "passt"};
 
-class Descriptor {
-  public:
-    explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
-    ~Descriptor() {
-        if (descriptor_ >= 0) {
-            ::close(descriptor_);
-        }
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    [[nodiscard]] int get() const { return descriptor_; }
-
-  private:
-    int descriptor_;
-};
-
 class Directory {
   public:
     explicit Directory(const std::string& path) : directory_(::opendir(path.c_str())) {}
@@ -67,7 +52,7 @@ class Directory {
 };
 
 std::optional<std::string> read_start_of(const std::string& path, std::size_t bytes_max) {
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file.get() < 0) {
         return std::nullopt;
     }
@@ -317,7 +302,7 @@ bool ProcessFinder::is_forwarder(std::string_view name) {
 std::vector<std::optional<ProcessIdentity>> ProcessFinder::find(std::span<const LocalConnection> connections,
                                                                 std::size_t descriptors_max) {
     std::vector<std::optional<ProcessIdentity>> found(connections.size());
-    const Descriptor netlink(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
+    const FileDescriptor netlink(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
     if (netlink.get() < 0) {
         return found;
     }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -48,15 +49,24 @@ Snapshots* snapshots_of(const Surroundings& surroundings, const ExchangePointer&
     return snapshots;
 }
 
-/// The name in the path; empty after an answer.
-std::string name_of(const ExchangePointer& exchange) {
-    const std::string& name = exchange->request().path[2];
-    if (DataSnapshots::is_name(name)) {
-        return name;
+struct NamedSnapshot {
+    Snapshots& snapshots;
+    std::string name;
+};
+
+/// The snapshot that the path names, whether there is one or not. Empty after an answer.
+std::optional<NamedSnapshot> named_snapshot(const Surroundings& surroundings, const ExchangePointer& exchange) {
+    Snapshots* const snapshots = snapshots_of(surroundings, exchange);
+    if (snapshots == nullptr) {
+        return std::nullopt;
     }
-    respond_error(*exchange, Status::bad_request,
-                  "the name of a snapshot has 1 to 64 letters, digits, '.', '_' or '-', and begins with a letter or digit");
-    return {};
+    const std::string& name = exchange->request().path[2];
+    if (!DataSnapshots::is_name(name)) {
+        respond_error(*exchange, Status::bad_request,
+                      "the name of a snapshot has 1 to 64 letters, digits, '.', '_' or '-', and begins with a letter or digit");
+        return std::nullopt;
+    }
+    return NamedSnapshot{*snapshots, name};
 }
 
 void respond_storage_error(http::Exchange& exchange, const std::string& name, const StorageError& error) {
@@ -67,12 +77,12 @@ void respond_storage_error(http::Exchange& exchange, const std::string& name, co
     }
 }
 
-void begin_change(const Surroundings& surroundings, const ExchangePointer& exchange, Snapshots& snapshots,
-                  DataChange::Kind kind) {
-    const std::string name = name_of(exchange);
-    if (name.empty()) {
+void begin_change(const Surroundings& surroundings, const ExchangePointer& exchange, DataChange::Kind kind) {
+    const auto named = named_snapshot(surroundings, exchange);
+    if (!named) {
         return;
     }
+    const auto& [snapshots, name] = *named;
     if (!snapshots.change) {
         respond_error(*exchange, Status::conflict, "this broker cannot begin anew in its process");
         return;
@@ -89,12 +99,12 @@ void begin_change(const Surroundings& surroundings, const ExchangePointer& excha
         return;
     }
     ordered_json answer = surroundings.identity.begin_answer();
-    const int socket = exchange->detach();
-    if (socket < 0) {
+    FileDescriptor socket = exchange->detach();
+    if (!socket.is_open()) {
         respond_error(*exchange, Status::conflict, "the HTTP side uses TLS; snapshots are taken and restored without it only");
         return;
     }
-    auto caller = std::make_shared<http::DetachedCaller>(socket, surroundings.identity.header());
+    auto caller = std::make_shared<http::DetachedCaller>(std::move(socket), surroundings.identity.header());
     const bool has_begun = snapshots.change(
         {.kind = kind,
          .name = name,
@@ -135,57 +145,44 @@ void serve_snapshots(const Surroundings& surroundings, const ExchangePointer& ex
 }
 
 void serve_snapshot(const Surroundings& surroundings, const ExchangePointer& exchange) {
-    Snapshots* const snapshots = snapshots_of(surroundings, exchange);
-    if (snapshots == nullptr) {
+    const auto named = named_snapshot(surroundings, exchange);
+    if (!named) {
         return;
     }
-    const std::string name = name_of(exchange);
-    if (name.empty()) {
-        return;
-    }
-    http::start_look(surroundings, exchange,
-                     [snapshots, exchange, name, answer = surroundings.identity.begin_answer()]() mutable {
-                         const auto found = snapshots->files.find(name);
-                         if (!found) {
-                             respond_storage_error(*exchange, name, found.error());
-                             return;
-                         }
-                         answer["snapshot"] = json_of(*found);
-                         respond_json(*exchange, answer);
-                     });
+    http::start_look(surroundings, exchange, [named = *named, exchange, answer = surroundings.identity.begin_answer()]() mutable {
+        const auto found = named.snapshots.files.find(named.name);
+        if (!found) {
+            respond_storage_error(*exchange, named.name, found.error());
+            return;
+        }
+        answer["snapshot"] = json_of(*found);
+        respond_json(*exchange, answer);
+    });
 }
 
 void take_snapshot(const Surroundings& surroundings, const ExchangePointer& exchange) {
-    if (Snapshots* const snapshots = snapshots_of(surroundings, exchange)) {
-        begin_change(surroundings, exchange, *snapshots, DataChange::Kind::take);
-    }
+    begin_change(surroundings, exchange, DataChange::Kind::take);
 }
 
 void restore_snapshot(const Surroundings& surroundings, const ExchangePointer& exchange) {
-    if (Snapshots* const snapshots = snapshots_of(surroundings, exchange)) {
-        begin_change(surroundings, exchange, *snapshots, DataChange::Kind::restore);
-    }
+    begin_change(surroundings, exchange, DataChange::Kind::restore);
 }
 
 void remove_snapshot(const Surroundings& surroundings, const ExchangePointer& exchange) {
-    Snapshots* const snapshots = snapshots_of(surroundings, exchange);
-    if (snapshots == nullptr) {
-        return;
-    }
-    const std::string name = name_of(exchange);
-    if (name.empty()) {
+    const auto named = named_snapshot(surroundings, exchange);
+    if (!named) {
         return;
     }
     http::start_look(
         surroundings, exchange,
-        [snapshots, exchange, name, &looks = surroundings.looks, answer = surroundings.identity.begin_answer()]() mutable {
-            if (const auto removed = snapshots->files.remove(name); !removed) {
-                respond_storage_error(*exchange, name, removed.error());
+        [named = *named, exchange, &looks = surroundings.looks, answer = surroundings.identity.begin_answer()]() mutable {
+            if (const auto removed = named.snapshots.files.remove(named.name); !removed) {
+                respond_storage_error(*exchange, named.name, removed.error());
                 return;
             }
-            answer["removed"] = name;
+            answer["removed"] = named.name;
             respond_json(*exchange, answer);
-            snapshots->files.purge([&] { return looks.is_stopping(); });
+            named.snapshots.files.purge([&] { return looks.is_stopping(); });
         });
 }
 
