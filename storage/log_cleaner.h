@@ -14,9 +14,11 @@
 /// This code handles the files:
 ///
 /// 1. It reads the dirty segments and notes the last offset of every key, until the memory for keys is full.
-/// 2. It reads all segments below the point reached again, from the log's start. For each group of neighbours it writes the
+/// 2. It goes back to the log's start and reads all segments that begin below the point where step 1 stopped. For each group of
+/// neighbours it writes the
 ///    remaining records to `<base>.log.cleaned`, with the indexes beside it, and syncs them.
-/// 3. It renames the `.cleaned` files to `.swap`, the log last, and syncs the directory. From here on the swap counts.
+/// 3. It renames the `.cleaned` files to `.swap`, the log last, and syncs the directory. After a crash from here on, the next
+/// start finishes the swap.
 /// 4. It removes the files of the other old segments. The `.swap` files take the names of the first one, the log last. Then it
 ///    syncs the directory.
 ///

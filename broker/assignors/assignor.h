@@ -41,8 +41,8 @@ struct GroupSpec {
 using GroupAssignment = std::vector<Assignment>;
 using Assignor = GroupAssignment (*)(const GroupSpec& group);
 
-/// Kafka's "uniform": a member has at most one partition more than any other member that could take one of them. Each member
-/// keeps as much of its previous goal as that allows.
+/// Kafka's "uniform": a member has at most one partition more than any other member that could take over one of its partitions.
+/// Each member keeps as much of its previous goal as that allows.
 [[nodiscard]] GroupAssignment assign_uniformly(const GroupSpec& group);
 
 /// Kafka's "range": every member gets an equal share of adjacent partitions of each topic, in the order of the members. So topics

@@ -10,7 +10,7 @@
 #include "broker/catalog/commands.h"
 
 /// The topics that clients see as internal, Kafka's and one of the broker's own: their names, settings and uses. Code that treats
-/// one of them in its own way looks up its row here and does not know its name.
+/// such topics specially looks up the row here. Only code that needs one certain topic uses its name.
 
 namespace partita::catalog {
 

@@ -60,8 +60,9 @@ class PipelinedProducer {
     /// The cluster outlives the producer.
     PipelinedProducer(Cluster& cluster, std::string topic, PipelineSettings settings, Done done);
 
-    /// Looks up the topic, which the cluster may create, and gets a producer id. An earlier producer with the transactional id is
-    /// fenced. Fails if the topic or the coordinator does not appear in time; it may then be repeated.
+    /// Looks up the topic, which the cluster may create. Gets a producer id for a transactional producer, and tries to for an
+    /// idempotent one. An earlier producer with the transactional id is fenced. Fails if the topic or the coordinator does not
+    /// appear in time; it may then be repeated.
     [[nodiscard]] Result<void> open();
     /// Takes a record. Fails if it is larger than a request may be.
     [[nodiscard]] Result<void> append(Bytes value, std::int64_t number);

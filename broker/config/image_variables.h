@@ -19,8 +19,8 @@ namespace partita::config {
 /// - users and certificates from bitnami's KAFKA_CLIENT_USERS, KAFKA_INTER_BROKER_USER, KAFKA_TLS_... and so on;
 /// - `partita.create.topics` from KAFKA_CREATE_TOPICS.
 ///
-/// `environment` has items "NAME=value", `file` the configs of a server.properties. The error names the variable, and is about
-/// security that the broker could not provide otherwise.
+/// `environment` has items "NAME=value", `file` the configs of a server.properties. An error says which variable, setting or
+/// listener is incomplete: the broker must not start without security that the environment asks for.
 [[nodiscard]] std::expected<ConfigMap, ConfigError> configs_of_image(std::span<const std::string> environment,
                                                                      const ConfigMap& file, const FileReader& read_file);
 

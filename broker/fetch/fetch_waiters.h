@@ -101,7 +101,7 @@ class FetchWaiters {
     /// ended in the same turn.
     void cancel(WaiterId waiter);
 
-    /// `partition` grew. This call and those below append the waits that end to `woken`.
+    /// `partition` grew. This call and those below append to `woken` the waits that they end.
     void on_append(PartitionKey partition, const Growth& growth, std::vector<Woken>& woken);
 
     /// `partition` changed: every fetch that waits for it must read again.

@@ -26,7 +26,8 @@ constexpr Option kTokensOptions[] = {
     {"create", "", "create a token"},
     {"renew", "", "let a token expire later"},
     {"expire", "", "let a token expire sooner, or at once"},
-    {"describe", "", "show tokens of the named owners, or all that the client may see"},
+    {"describe", "",
+     "show tokens of the named owners; without owners all that the client may see (kafka-delegation-tokens: none)"},
     repeatable({"owner-principal", "type:name", "name the token's owner: User:alice", {}, {}, true}),
     repeatable(
         {"renewer-principal", "type:name", "let this principal renew the token beside its owner; repeatable", {}, {}, true}),

@@ -10,8 +10,8 @@
 #include "protocol/codec.h"
 #include "protocol/types.h"
 
-/// Records of the coordinator as keys and values of `__transaction_state`, as Kafka 4.3.1 writes and reads them:
-/// `kafka-dump-log --transaction-log-decoder`, its console formatter.
+/// Records of the coordinator as keys and values of `__transaction_state`, as Kafka 4.3.1 writes and reads them. So Kafka's tools
+/// print them: `kafka-dump-log --transaction-log-decoder`, and `kafka-console-consumer` with the formatter for this topic.
 
 namespace partita::transactions {
 

@@ -24,7 +24,7 @@
     ROW(5, producer_never_learns, warn, live, danger, "a producer does not learn the new count", \
         "Restart or fix the producer: it reads the partition count only once, or the count is in its code.") \
     ROW(6, inversion_delivered, block, live, harm, "records of a key were read out of order", \
-        "Check the group's results for these keys: it was handed a newer record before an older one.") \
+        "Check the reader's results for these keys: it may have handled a newer record before an older one.") \
     ROW(7, replay_inversion, warn, both, danger, "a replay will be out of order", \
         "Do not replay from before the expansion until the older records have expired, or replay into a new topic.") \
     ROW(8, mixed_partitioners, block, predicted, danger, "producers disagree about the hash", \

@@ -68,10 +68,10 @@ struct KeyStep {
     bool is_open = false;
 };
 
-/// The index is exact while there are no more distinct keys than the limit. Beyond, it keeps a sample, uniform over distinct
-/// keys: those whose hash lies below a threshold. The index halves the threshold each time it is full. A key is in it with all of
-/// its records or not at all, so facts about a kept key stay exact. The number of all keys is known with a relative error of
-/// about 1 / sqrt(limit).
+/// The index is exact while there are no more distinct keys than the limit and none is longer than `kKeyBytesMax`. Beyond the
+/// limit it keeps a sample, uniform over distinct keys: those whose hash lies below a threshold. The index halves the threshold
+/// each time it is full. A key is in it with all of its records or not at all, so facts about a kept key stay exact. The number
+/// of all keys is known with a relative error of about 1 / sqrt(limit).
 class KeyIndex {
   public:
     /// Longer keys are counted but not kept.

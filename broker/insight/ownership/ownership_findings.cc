@@ -168,8 +168,8 @@ void find_refused_commits(std::string_view group_id, const GroupHistory& history
     Finding finding =
         make_finding(HazardId::commits_refused, {.group = std::string(group_id)},
                      "The broker refused " + times(commits, "commit", "commits") + " in the group " + std::string(group_id) +
-                         " with an outdated generation, epoch or member id; the last one came from " +
-                         name_of(member_at(history, last->member)) + " with " + std::to_string(last->claim) + ".",
+                         " with an outdated generation, epoch or member id; their last outdated request came from " +
+                         name_of(member_at(history, last->member)) + " by claim " + std::to_string(last->claim) + ".",
                      static_cast<std::int64_t>(commits));
     finding.numbers = {{"refused_commits", static_cast<std::int64_t>(commits)}, {"members", members}};
     found.push_back(std::move(finding));

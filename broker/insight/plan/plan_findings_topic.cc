@@ -56,7 +56,7 @@ void connect_state(const PlanView& view, std::vector<Finding>& findings) {
     }
     findings.push_back(make_finding(HazardId::connect_state, view.about_topic(),
                                     "by its name, the topic holds Kafka Connect's offsets or status, the last value of each key: "
-                                    "after a restart Connect may read the value in the old partition last"));
+                                    "after a restart Connect may take the stale value in the old partition for the last one"));
 }
 
 void mirrors(const PlanView& view, std::vector<Finding>& findings) {

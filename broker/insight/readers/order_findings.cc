@@ -97,16 +97,17 @@ std::string possibilities(const Reader& reader, const OrderWatch::Told& told, co
         text += " had both records of " + (in_two > 0 ? std::to_string(in_two) + " of these" : "") +
                 (in_two > 0 && numbers.overlapping > 0 ? " and of " : "") +
                 (numbers.overlapping > 0 ? at_least(numbers.is_exact, numbers.overlapping, further) : "") + " in " +
-                std::string(reader.two_holders) + " at once, and only these know which came first";
+                std::string(reader.two_holders) + " at once, and the broker cannot tell which record they handled first";
     }
     if (numbers.given_back > 0) {
-        text += std::string(text.empty() ? "" : "; it") + " was or may have been handed one record of " +
-                at_least(numbers.is_exact, numbers.given_back, further) + " twice, and only it knows when it took that";
+        text += std::string(text.empty() ? "" : "; it") + " was handed, or may have been handed, one record of " +
+                at_least(numbers.is_exact, numbers.given_back, further) +
+                " twice, and the broker cannot tell which of the two times it handled that record";
     }
     if (numbers.unattributed > 0) {
         text += std::string(text.empty() ? "" : "; it") + " may have been handed newer records of " +
                 at_least(numbers.is_exact, numbers.unattributed, further) +
-                " first: the broker does not know whose the connection was that got them";
+                " first: the broker does not know whether the connection that got them was this group's";
     }
     return text;
 }

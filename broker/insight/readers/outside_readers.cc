@@ -211,7 +211,7 @@ void unite(std::vector<Finding> found, std::vector<Finding>& findings) {
         if (others > 0) {
             finding.condition += "; " + counted(others, "other reader") + " of this name and address likewise";
             if (finding.id == HazardId::replay_inversion) {
-                finding.condition += ", " + std::to_string(finding.count) + " in all";
+                finding.condition += ", " + std::to_string(finding.count) + " records in all";
             }
         }
         findings.push_back(std::move(finding));

@@ -170,7 +170,7 @@ TEST_F(ConsumerWatchTest, ReadersThatOnlyTheProcessTellsApartAreToldTogether) {
     const auto told = finding(HazardId::replay_inversion);
     ASSERT_TRUE(told);
     EXPECT_EQ(told->count, 71);
-    EXPECT_NE(told->condition.find("; 1 other reader of this name and address likewise, 71 in all"), std::string::npos)
+    EXPECT_NE(told->condition.find("; 1 other reader of this name and address likewise, 71 records in all"), std::string::npos)
         << told->condition;
     EXPECT_EQ(std::ranges::count(findings(), HazardId::replay_inversion, &Finding::id), 1);
     wait(BlindGroups::kBlindMs);

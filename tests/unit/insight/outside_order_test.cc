@@ -130,7 +130,7 @@ TEST_F(OutsideOrderTest, RecordsThatAreReadAgainMayHaveBeenInWrongOrder) {
     EXPECT_EQ(number(*finding, "keys"), 0);
     EXPECT_EQ(number(*finding, "given_back_keys"), moved_);
     EXPECT_EQ(finding->severity, Severity::warn);
-    EXPECT_NE(finding->condition.find("handed one record of " + std::to_string(moved_) + " keys twice"), std::string::npos)
+    EXPECT_NE(finding->condition.find("handed, one record of " + std::to_string(moved_) + " keys twice"), std::string::npos)
         << finding->condition;
 }
 

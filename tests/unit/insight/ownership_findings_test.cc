@@ -161,7 +161,8 @@ TEST(OwnershipFindings, CommitsThatComeTooLateAreToldFromTheThirdOn) {
     ASSERT_EQ(findings.size(), 1U);
     EXPECT_EQ(findings[0].id, HazardId::commits_refused);
     EXPECT_THAT(findings[0].condition, HasSubstr("3 commits in the group billing"));
-    EXPECT_THAT(findings[0].condition, HasSubstr("the last one came from web-2 of 10.0.0.7 (member m2) with 4."));
+    EXPECT_THAT(findings[0].condition,
+                HasSubstr("their last outdated request came from web-2 of 10.0.0.7 (member m2) by claim 4."));
     EXPECT_EQ(findings[0].count, 3);
     EXPECT_EQ(ids(history, moment(21 + GroupHistory::kLateSpellMs)), Ids());
 }

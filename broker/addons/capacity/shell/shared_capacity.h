@@ -37,8 +37,8 @@ namespace partita::capacity {
 /// (RequestContext::throttle), as with client quotas.
 class SharedCapacity final : public logs::TopicsListener, public handlers::CommitGate {
   public:
-    /// A fetch that would have to wait longer gets nothing. This is the consumers' default timeout for an answer
-    /// (request.timeout.ms).
+    /// A fetch that would have to wait longer gets nothing, unless no other client waits (`admit_outgoing`). This is the
+    /// consumers' default timeout for an answer (request.timeout.ms).
     static constexpr std::int64_t kFetchWaitMsMax = 30'000;
     /// The longest rest of a refused client, before it may ask again.
     static constexpr std::int64_t kRefusedRestMsMax = 5'000;

@@ -41,9 +41,9 @@ constexpr tools::Option kOnlyHelp[] = {cli::kHelp};
 constexpr cli::Command kCommands[] = {
     {.name = "clock",
      .summary = "move the clock of a running broker, if it has a test bench",
-     .purpose =
-         "Move the clock of a running broker: what falls due happens at once, in its order. The broker needs a test bench: "
-         "partita serve --test-bench. See docs/test-bench.md.",
+     .purpose = "Move the clock of a running broker: everything that falls due happens at once, in order of time. The broker "
+                "needs a test bench: "
+                "partita serve --test-bench. See docs/test-bench.md.",
      .options = kOnlyHelp,
      .subcommands = kClockActions},
     {.name = "fault",

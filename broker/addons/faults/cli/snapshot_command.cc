@@ -1,5 +1,5 @@
-// `partita snapshot list`, `remove`, `restore` and `take`: everything that a running broker with a test bench keeps, under a
-// name. Uses /v1/snapshots of the broker's HTTP side.
+// `partita snapshot list`, `remove`, `restore` and `take`: named copies of everything that a running broker with a test bench
+// keeps. Uses /v1/snapshots of the broker's HTTP side.
 
 #include "broker/addons/faults/cli/snapshot_command.h"
 

@@ -10,8 +10,8 @@
 namespace partita::profile {
 namespace {
 
-/// The addon in a broker whose settings choose a profile, or none. The profile is that of the start; the settings in force may
-/// have other limits.
+/// The addon in a broker whose settings choose a profile, or none. The profile is chosen at the start and stays. Its limits on
+/// topics follow the settings in force (`topic_limits_of`).
 class ProfileAddon final : public assembly::Addon {
   public:
     explicit ProfileAddon(std::shared_ptr<const Profile> profile) : profile_(std::move(profile)) {}
