@@ -384,7 +384,8 @@ Ended run_broker(const ServeOptions& options, const Schedule& schedule, KeptSign
          .storage = {.ephemeral = options.ephemeral,
                      .kept = before ? &before->legacy.ephemeral_directory : nullptr,
                      .prepare =
-                         [&](const std::string& directory) { return prepare(directory, before ? "" : options.from_snapshot); }},
+                         [&](const std::string& directory) { return prepare(directory, before ? "" : options.from_snapshot); },
+                     .file_system = assembly::file_system_of(*options.config)},
          .schedule = schedule,
          .change_data = [&desk](DataChange change) { return desk.begin(std::move(change)); }});
     if (!opened) {

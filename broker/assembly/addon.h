@@ -86,8 +86,8 @@ class Addon {
     virtual void attach(const AddonPlace& place, handlers::Extensions& extensions) = 0;
     /// Adds its steps for appends and reads, behind the broker's own steps.
     virtual void add_steps(logs::AppendSteps& /*appends*/, logs::ReadSteps& /*reads*/) {}
-    /// Called when the topics and the settings are those of the data directory. After that the broker loads the coordinators and
-    /// then serves clients.
+    /// Called once the topics and the settings are loaded from the data directory. After that the broker loads the coordinators
+    /// and then serves clients.
     virtual void load(Now /*now*/) {}
     /// Logs what clients must know about the addon. The broker has opened its data directory.
     virtual void announce() const {}
@@ -103,11 +103,16 @@ struct Addition {
     /// Makes the time of the process in place of the machine's, and keeps it until the process ends. Null for an addon that
     /// leaves the time alone.
     Schedule (*schedule)(const config::BrokerConfig& config, const Schedule& machine) = nullptr;
+    /// The file system of the process in place of the machine's, until the process ends; null for the machine's. A null function
+    /// for an addon that leaves files alone.
+    FileSystem* (*file_system)(const config::BrokerConfig& config) = nullptr;
 };
 
 /// The additions of this build, in the order of their attachment; none in a build without addons.
 [[nodiscard]] std::span<const Addition* const> additions();
 /// The time by which the process runs a broker with this config: the machine's, or one that an addon makes of it.
 [[nodiscard]] Schedule schedule_of(const config::BrokerConfig& config, const Schedule& machine);
+/// The file system for a broker with this config: null for the machine's.
+[[nodiscard]] FileSystem* file_system_of(const config::BrokerConfig& config);
 
 }  // namespace partita::assembly

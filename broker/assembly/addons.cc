@@ -11,6 +11,15 @@ Schedule schedule_of(const config::BrokerConfig& config, const Schedule& machine
     return machine;
 }
 
+FileSystem* file_system_of(const config::BrokerConfig& config) {
+    for (const Addition* addition : additions()) {
+        if (addition->file_system != nullptr) {
+            return addition->file_system(config);
+        }
+    }
+    return nullptr;
+}
+
 Addons::Addons(const config::BrokerConfig& config) {
     for (const Addition* addition : additions()) {
         addons_.push_back(addition->make(config));

@@ -86,6 +86,7 @@ constexpr Member kMembers[] = {
     {"delay-ms", "do", "delay_ms", Kind::whole_number},
     {"hold", "do", "hold", Kind::flag},
     {"error", "do", "error"},
+    {"takes-effect", "do", "takes_effect", Kind::flag},
     {"drop-request", "do", "drop_request", Kind::flag},
     {"drop-response", "do", "drop_response", Kind::flag},
     {"disconnect", "do", "disconnect", Kind::flag},
@@ -97,6 +98,8 @@ constexpr Member kMembers[] = {
     {"slow-bytes-per-s", "do", "slow_bytes_per_s", Kind::whole_number},
     {"reset-after-bytes", "do", "reset_after_bytes", Kind::whole_number},
     {"duplicate-response", "do", "duplicate_response", Kind::flag},
+    {"disk-full", "do", "disk_full", Kind::flag},
+    {"sync-fails", "do", "sync_fails", Kind::flag},
 };
 
 std::optional<double> parse_share(std::string_view text) {
@@ -288,6 +291,7 @@ constexpr tools::Option kAddOptions[] = {
     {.name = "delay-ms", .argument = "time", .help = "delay the request for this time, in milliseconds", .check = kFrom0},
     {.name = "hold", .argument = "", .help = "hold the request until partita fault release"},
     {.name = "error", .argument = "name", .help = "answer with this error, such as NOT_LEADER_OR_FOLLOWER, and do nothing else"},
+    {.name = "takes-effect", .argument = "", .help = "with --error: serve the request, but answer with the error"},
     {.name = "drop-request", .argument = "", .help = "ignore the request, and never answer on its connection again"},
     {.name = "drop-response", .argument = "", .help = "serve the request, but never answer on its connection again"},
     {.name = "disconnect", .argument = "", .help = "close the connection instead of serving the request"},
@@ -311,6 +315,10 @@ constexpr tools::Option kAddOptions[] = {
      .help = "send so many bytes of the answer, and reset the connection",
      .check = kFrom0},
     {.name = "duplicate-response", .argument = "", .help = "send the answer twice"},
+    {.name = "disk-full", .argument = "", .help = "fail writes to the broker's files, those of --topic and --partition if given"},
+    {.name = "sync-fails",
+     .argument = "",
+     .help = "fail syncs of the broker's files, those of --topic and --partition if given; the broker then ends"},
     kAnswerAsJson,
     kHttp,
     kHttpTokenFile,
@@ -337,18 +345,24 @@ std::string readable_fault(const ordered_json& fault) {
     const auto count = [&](const char* name) {
         return std::string(name) + " " + std::to_string(fault.at(name).get<std::int64_t>());
     };
-    return printable(fault.at("id").get<std::string>() + ": " + members_text(fault.at("match"), "every request") + "; " +
-                     members_text(fault.at("when"), "always") + "; " + members_text(fault.at("do"), "nothing") + "; " +
-                     count("matched") + ", " + count("acted") + ", " + count("waiting")) +
+    const ordered_json& action = fault.at("do");
+    const bool is_about_files = action.contains("disk_full") || action.contains("sync_fails");
+    return printable(fault.at("id").get<std::string>() + ": " +
+                     members_text(fault.at("match"), is_about_files ? "every file" : "every request") + "; " +
+                     members_text(fault.at("when"), "always") + "; " + members_text(action, "nothing") + "; " + count("matched") +
+                     ", " + count("acted") + ", " + count("waiting")) +
            "\n";
 }
 
 /// "    2026-11-29 14:02:11 Produce v9 of app at 10.0.0.1:50412, correlation 17: acted".
 std::string readable_note(const ordered_json& note) {
-    return printable("    " + cli::date_and_time(note.at("time_ms").get<std::int64_t>()) + " " +
-                     note.at("api").get<std::string>() + " v" + std::to_string(note.at("version").get<std::int64_t>()) + " of " +
-                     note.at("client_id").get<std::string>() + " at " + note.at("client_address").get<std::string>() +
-                     ", correlation " + std::to_string(note.at("correlation_id").get<std::int64_t>()) +
+    const std::string what =
+        note.contains("file")
+            ? note.at("file").get<std::string>()
+            : note.at("api").get<std::string>() + " v" + std::to_string(note.at("version").get<std::int64_t>()) + " of " +
+                  note.at("client_id").get<std::string>() + " at " + note.at("client_address").get<std::string>() +
+                  ", correlation " + std::to_string(note.at("correlation_id").get<std::int64_t>());
+    return printable("    " + cli::date_and_time(note.at("time_ms").get<std::int64_t>()) + " " + what +
                      (note.at("acted").get<bool>() ? ": acted" : ": did not act")) +
            "\n";
 }

@@ -56,7 +56,23 @@ std::expected<void, std::string> check_stale(const StaleMetadata& stale) {
     return {};
 }
 
-std::expected<void, std::string> check_action(const Action& action) {
+std::expected<void, std::string> check_disk(const Rule& rule, bool has_other_action) {
+    if (has_other_action || (rule.action.disk_full && rule.action.sync_fails)) {
+        return wrong("\"disk_full\" and \"sync_fails\" are each alone in \"do\" of a rule");
+    }
+    const Match& match = rule.match;
+    if (match.api || match.version || !match.client_id.empty() || !match.software.empty() || !match.principal.empty() ||
+        !match.group.empty() || !match.listener.empty()) {
+        return wrong("\"disk_full\" and \"sync_fails\" match files, so \"match\" may have only \"topic\" and \"partition\"");
+    }
+    if (match.partition && match.topic.empty()) {
+        return wrong("\"partition\" needs its \"topic\" in a rule about files");
+    }
+    return {};
+}
+
+std::expected<void, std::string> check_action(const Rule& rule) {
+    const Action& action = rule.action;
     const int ends = (action.error ? 1 : 0) + (action.drop_request ? 1 : 0) + (action.drop_response ? 1 : 0) +
                      (action.disconnect ? 1 : 0) + (action.throttle_ms > 0 ? 1 : 0) + (action.corrupt_records ? 1 : 0) +
                      (action.truncate_records ? 1 : 0) + (action.stale_metadata ? 1 : 0) + (action.log_start ? 1 : 0);
@@ -78,6 +94,9 @@ std::expected<void, std::string> check_action(const Action& action) {
             return wrong("\"delay_ms\" and \"throttle_ms\" lie between 0 and " + std::to_string(Rule::kWaitMsMax));
         }
     }
+    if (action.takes_effect && !action.error) {
+        return wrong("\"takes_effect\" needs an \"error\"");
+    }
     if (action.error == ErrorCode::none) {
         return wrong("NONE is no error");
     }
@@ -93,7 +112,11 @@ std::expected<void, std::string> check_action(const Action& action) {
             "\"slow_bytes_per_s\", \"reset_after_bytes\" and \"duplicate_response\" need an answer, so they do not go with "
             "\"drop_request\", \"drop_response\" and \"disconnect\"");
     }
-    if (ends == 0 && !has_way && action.delay_ms == 0 && !action.hold) {
+    const bool is_about_requests = ends > 0 || has_way || action.delay_ms > 0 || action.hold;
+    if (is_about_disk(action)) {
+        return check_disk(rule, is_about_requests);
+    }
+    if (!is_about_requests) {
         return wrong("\"do\" of a rule names no action");
     }
     return {};
@@ -104,6 +127,8 @@ std::expected<void, std::string> check_action(const Action& action) {
 bool changes_answer(const Action& action) {
     return action.corrupt_records || action.truncate_records || action.stale_metadata || action.log_start;
 }
+
+bool is_about_disk(const Action& action) { return action.disk_full || action.sync_fails; }
 
 bool concerns(const Action& action, ApiKey api) {
     if (action.stale_metadata) {
@@ -119,7 +144,7 @@ std::expected<void, std::string> check(const Rule& rule) {
     if (rule.match.version && !rule.match.api) {
         return wrong("\"version\" of a rule needs its \"api\"");
     }
-    if (rule.match.api && !concerns(rule.action, *rule.match.api)) {
+    if (rule.match.api && !is_about_disk(rule.action) && !concerns(rule.action, *rule.match.api)) {
         return wrong(rule.action.log_start ? "\"log_start\" concerns only the apis Fetch and ListOffsets"
                      : rule.action.stale_metadata
                          ? "\"stale_metadata\" concerns only the apis Metadata and DescribeTopicPartitions"
@@ -128,7 +153,7 @@ std::expected<void, std::string> check(const Rule& rule) {
     if (auto checked = check_when(rule.when); !checked) {
         return checked;
     }
-    return check_action(rule.action);
+    return check_action(rule);
 }
 
 }  // namespace partita::faults

@@ -66,14 +66,16 @@ struct StaleMetadata {
 };
 
 /// The fate of the request. First it waits (`delay_ms`, then `hold`), and takes no effect meanwhile; requests that the
-/// client sends after it over the same connection wait with it. Then it is served, or meets one of those up to
-/// `log_start`.
+/// client sends after it over the same connection wait with it. Then at most one of the members from `error` to `log_start`
+/// applies to it; without one it is served as usual.
 struct Action {
     std::int64_t delay_ms = 0;
     /// It waits until a person releases the rule.
     bool hold = false;
     /// The answer is this error, wherever the response has room for one. The request takes no effect.
     std::optional<ErrorCode> error;
+    /// Beside `error`: the request takes effect all the same, as when a broker gives up waiting for its followers.
+    bool takes_effect = false;
     /// It takes no effect, and no answer comes; nor do answers to later requests over the connection.
     bool drop_request = false;
     /// It takes effect, and no answer comes; nor do answers to later requests over the connection.
@@ -99,6 +101,12 @@ struct Action {
     std::optional<std::int32_t> reset_after_bytes;
     /// The client receives it twice, one right behind the other.
     bool duplicate_response = false;
+
+    // The disk. Such a rule is about the broker's files, and no request.
+    /// Writes fail as on a full disk.
+    bool disk_full = false;
+    /// Syncs fail, as those of a disk that lost what it had taken.
+    bool sync_fails = false;
 };
 
 struct Rule {
@@ -115,6 +123,8 @@ struct Rule {
 
 /// True if the action changes the content of answers. It then acts only on answers that have such content.
 [[nodiscard]] bool changes_answer(const Action& action);
+/// True if the rule selects operations on files, by `topic` and `partition`, and no requests.
+[[nodiscard]] bool is_about_disk(const Action& action);
 /// False: a request of this kind has no answer that the action could change.
 [[nodiscard]] bool concerns(const Action& action, ApiKey api);
 

@@ -25,12 +25,18 @@ bool names_partition(const Rule& rule, const RequestFacts& request) {
 bool is_about(const Rule& rule, const RequestFacts& request) {
     const Match& match = rule.match;
     const bool is_hidden = request.names_incompletely && changes_answer(rule.action);
-    return concerns(rule.action, request.api) && (!match.api || *match.api == request.api) &&
+    return !is_about_disk(rule.action) && concerns(rule.action, request.api) && (!match.api || *match.api == request.api) &&
            (!match.version || *match.version == request.version) && agrees(match.client_id, request.client_id) &&
            agrees(match.software, request.software) && agrees(match.principal, request.principal) &&
            agrees(match.listener, request.listener) &&
            (match.group.empty() || std::ranges::find(request.groups, match.group) != request.groups.end()) &&
            (is_hidden || names_partition(rule, request));
+}
+
+bool is_about(const Rule& rule, const DiskFacts& operation) {
+    const bool is_wanted = operation.operation == DiskOperation::write ? rule.action.disk_full : rule.action.sync_fails;
+    return is_wanted && agrees(rule.match.topic, operation.topic) &&
+           (!rule.match.partition || rule.match.partition == operation.partition);
 }
 
 /// The next number of the sequence, between 0 and 1: splitmix64.
@@ -82,8 +88,8 @@ bool FaultTable::remove(std::string_view id) {
 bool FaultTable::needs_names(ApiKey api, std::int16_t version) const {
     return std::ranges::any_of(entries_, [&](const Entry& entry) {
         const Match& match = entry.rule.match;
-        return (!match.api || *match.api == api) && (!match.version || *match.version == version) &&
-               (!match.group.empty() || !match.topic.empty() || match.partition);
+        return !is_about_disk(entry.rule.action) && (!match.api || *match.api == api) &&
+               (!match.version || *match.version == version) && (!match.group.empty() || !match.topic.empty() || match.partition);
     });
 }
 
@@ -122,35 +128,52 @@ void FaultTable::take_back(std::string_view id, std::string_view client_address,
     }
 }
 
+bool FaultTable::meet(Entry& entry, MatchNote note, Now now) {
+    const When& when = entry.rule.when;
+    ++entry.matched;
+    const bool is_its_turn = entry.matched >= when.nth && (entry.matched - when.nth) % when.every == 0 &&
+                             (when.times == 0 || entry.acted < when.times);
+    const bool acts = is_its_turn && (when.probability >= 1 || next_random(entry.random) < when.probability);
+    if (entry.notes.size() == kNotesMax) {
+        entry.notes.pop_front();
+    }
+    note.time = now.wall;
+    note.has_acted = acts;
+    entry.notes.push_back(std::move(note));
+    if (acts) {
+        ++entry.acted;
+        if (!entry.first_acted_at) {
+            entry.first_acted_at = now.monotonic;
+        }
+    }
+    return acts;
+}
+
 const Rule* FaultTable::decide(const RequestFacts& request, Now now) {
     for (Entry& entry : entries_) {
-        const When& when = entry.rule.when;
-        if (!is_about(entry.rule, request) || !is_due(entry, now.monotonic)) {
-            continue;
-        }
-        ++entry.matched;
-        const bool is_its_turn = entry.matched >= when.nth && (entry.matched - when.nth) % when.every == 0 &&
-                                 (when.times == 0 || entry.acted < when.times);
-        const bool acts = is_its_turn && (when.probability >= 1 || next_random(entry.random) < when.probability);
-        if (entry.notes.size() == kNotesMax) {
-            entry.notes.pop_front();
-        }
-        entry.notes.push_back({.time = now.wall,
-                               .api = request.api,
-                               .version = request.version,
-                               .client_id = std::string(request.client_id.substr(0, kNotedBytesMax)),
-                               .client_address = std::string(request.client_address),
-                               .correlation_id = request.correlation_id,
-                               .has_acted = acts});
-        if (acts) {
-            ++entry.acted;
-            if (!entry.first_acted_at) {
-                entry.first_acted_at = now.monotonic;
-            }
+        if (is_about(entry.rule, request) && is_due(entry, now.monotonic) &&
+            meet(entry,
+                 {.api = request.api,
+                  .version = request.version,
+                  .client_id = std::string(request.client_id.substr(0, kNotedBytesMax)),
+                  .client_address = std::string(request.client_address),
+                  .correlation_id = request.correlation_id},
+                 now)) {
             return &entry.rule;
         }
     }
     return nullptr;
+}
+
+bool FaultTable::fails(const DiskFacts& operation, Now now) {
+    return std::ranges::any_of(entries_, [&](Entry& entry) {
+        return is_about(entry.rule, operation) && is_due(entry, now.monotonic) &&
+               meet(entry, {.file = std::string(operation.file.substr(0, kNotedBytesMax))}, now);
+    });
+}
+
+bool FaultTable::has_disk_rules() const {
+    return std::ranges::any_of(entries_, [](const Entry& entry) { return is_about_disk(entry.rule.action); });
 }
 
 }  // namespace partita::faults

@@ -38,9 +38,28 @@ struct RequestFacts {
     bool names_incompletely = false;
 };
 
-/// A request that matched a rule.
+enum class DiskOperation : std::uint8_t {
+    /// Anything that needs space: a write, a new file or directory, an allocation.
+    write,
+    /// Anything that makes data durable.
+    sync,
+};
+
+/// The facts about an operation on a file of the broker.
+struct DiskFacts {
+    DiskOperation operation{};
+    /// Below the data directory: "orders-0/00000000000000000000.log".
+    std::string_view file;
+    /// The topic in whose partition directory the file lies; empty for other files.
+    std::string_view topic;
+    std::optional<std::int32_t> partition;
+};
+
+/// A request, or an operation on a file, that matched a rule.
 struct MatchNote {
     TimestampMs time;
+    /// The file; empty for a request, which has the members below.
+    std::string file;
     ApiKey api{};
     std::int16_t version = 0;
     std::string client_id;
@@ -73,9 +92,12 @@ class FaultTable {
 
     /// The rule that acts on the request; null if none does.
     [[nodiscard]] const Rule* decide(const RequestFacts& request, Now now);
+    /// True if the operation fails because of a rule.
+    [[nodiscard]] bool fails(const DiskFacts& operation, Now now);
+    [[nodiscard]] bool has_disk_rules() const;
 
-    /// Counts the last deed of the rule on this request as undone: its answer had nothing to change. No effect if the rule is
-    /// unknown.
+    /// Counts the rule's last action on this request as undone: the answer had nothing to change, or could not be changed. No
+    /// effect if the rule is unknown.
     void take_back(std::string_view id, std::string_view client_address, std::int32_t correlation_id);
 
     struct Entry {
@@ -93,6 +115,8 @@ class FaultTable {
     [[nodiscard]] const Entry* find(std::string_view id) const;
 
   private:
+    /// Counts a match, and notes it. True if the rule acts.
+    [[nodiscard]] static bool meet(Entry& entry, MatchNote note, Now now);
     [[nodiscard]] bool is_due(const Entry& entry, Instant now) const;
 
     std::vector<Entry> entries_;

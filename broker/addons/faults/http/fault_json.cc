@@ -201,6 +201,7 @@ Action read_action(ObjectReader reader, std::string& problem) {
     action.delay_ms = reader.number<std::int64_t>("delay_ms", 0, Rule::kWaitMsMax).value_or(0);
     action.hold = reader.flag("hold");
     action.error = read_error(reader, "error");
+    action.takes_effect = reader.flag("takes_effect");
     action.drop_request = reader.flag("drop_request");
     action.drop_response = reader.flag("drop_response");
     action.disconnect = reader.flag("disconnect");
@@ -214,6 +215,8 @@ Action read_action(ObjectReader reader, std::string& problem) {
     action.slow_bytes_per_s = reader.number<std::int64_t>("slow_bytes_per_s", 0, Rule::kBytesPerSMax).value_or(0);
     action.reset_after_bytes = reader.number<std::int32_t>("reset_after_bytes", 0);
     action.duplicate_response = reader.flag("duplicate_response");
+    action.disk_full = reader.flag("disk_full");
+    action.sync_fails = reader.flag("sync_fails");
     reader.finish();
     return action;
 }
@@ -330,6 +333,7 @@ ordered_json action_json(const Action& action) {
     if (action.error) {
         object["error"] = error_name(*action.error);
     }
+    add(object, "takes_effect", action.takes_effect, false);
     add(object, "drop_request", action.drop_request, false);
     add(object, "drop_response", action.drop_response, false);
     add(object, "disconnect", action.disconnect, false);
@@ -343,6 +347,8 @@ ordered_json action_json(const Action& action) {
     add(object, "slow_bytes_per_s", action.slow_bytes_per_s, defaults.slow_bytes_per_s);
     add(object, "reset_after_bytes", action.reset_after_bytes);
     add(object, "duplicate_response", action.duplicate_response, false);
+    add(object, "disk_full", action.disk_full, false);
+    add(object, "sync_fails", action.sync_fails, false);
     return object;
 }
 

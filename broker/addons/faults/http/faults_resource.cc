@@ -60,6 +60,9 @@ ordered_json status_json(const Faults::Status& status) {
 }
 
 ordered_json note_json(const MatchNote& note) {
+    if (!note.file.empty()) {
+        return {{"time_ms", note.time.value}, {"file", note.file}, {"acted", note.has_acted}};
+    }
     return {{"time_ms", note.time.value},
             {"api", api_name(note.api)},
             {"version", note.version},

@@ -8,9 +8,17 @@
 #include "broker/assembly/addon.h"
 #include "broker/config/log_setup.h"
 #include "schedule/movable_time.h"
+#include "storage/file_system.h"
 
 namespace partita::faults {
 namespace {
+
+/// Outlives every broker of the process, as do the files that a broker leaves open for the next one.
+FailingDisk& failing_disk() {
+    static PosixFileSystem real;
+    static FailingDisk disk(real);
+    return disk;
+}
 
 class FaultsAddon final : public assembly::Addon {
   public:
@@ -18,13 +26,20 @@ class FaultsAddon final : public assembly::Addon {
 
     void attach(const assembly::AddonPlace& place, handlers::Extensions& extensions) override {
         if (has_test_bench_) {
-            faults_.emplace(place.topics, place.turns);
-            extensions.gate = &*faults_;
+            faults_ = std::make_shared<Faults>(place.topics, place.turns, place.schedule.clock);
+            failing_disk().set_gate(faults_);
+            extensions.gate = faults_.get();
             extensions.parts.add(*faults_);
             first_topics_.make = place.make_first_topics;
             extensions.parts.add(first_topics_);
             snapshots_.emplace(Snapshots{DataSnapshots(place.data_directory), place.change_data});
             extensions.parts.add(*snapshots_);
+        }
+    }
+    void stop() override {
+        if (has_test_bench_) {
+            // The stop itself writes and syncs without faults.
+            failing_disk().set_gate(nullptr);
         }
     }
     void announce() const override {
@@ -38,7 +53,7 @@ class FaultsAddon final : public assembly::Addon {
 
   private:
     const bool has_test_bench_;
-    std::optional<Faults> faults_;
+    std::shared_ptr<Faults> faults_;
     FirstTopics first_topics_;
     std::optional<Snapshots> snapshots_;
 };
@@ -56,6 +71,9 @@ constinit const assembly::Addition kBrokerAddition{
         }
         static MovableTime time(machine);
         return {time, time};
+    },
+    .file_system = [](const config::BrokerConfig& config) -> FileSystem* {
+        return has_test_bench(config) ? &failing_disk() : nullptr;
     }};
 
 }  // namespace partita::faults

@@ -13,6 +13,7 @@
 #include "protocol/codec.h"
 #include "protocol/messages/00_produce.h"
 #include "protocol/messages/03_metadata.h"
+#include "storage/partition_name.h"
 
 namespace partita::faults {
 namespace {
@@ -208,16 +209,28 @@ Passage Faults::carry_out(const Rule& rule, runtime::RequestContext& request) {
         }
         if (expects_nothing(request, message)) {
             // As in Kafka, where the end of the connection is the only sign.
-            return {.way = Passage::Way::disconnect,
-                    .reason = "the rule " + rule.id + " of the test bench fails a request that has no answer"};
+            return action.takes_effect
+                       ? Passage{}
+                       : Passage{.way = Passage::Way::disconnect,
+                                 .reason = "the rule " + rule.id + " of the test bench fails a request that has no answer"};
         }
         void* const response = error_response(request.api(), request.version(), message, *action.error, request.arena());
         if (request.api_key() == ApiKey::metadata) {
             // A client takes an answer without brokers for none at all.
             handlers::tell_cluster(request, *static_cast<MetadataResponse*>(response));
         }
-        request.reply_with(response);
-        return {.way = Passage::Way::answered, .treatment = treatment_of(rule, request)};
+        if (!action.takes_effect) {
+            request.reply_with(response);
+            return {.way = Passage::Way::answered, .treatment = treatment_of(rule, request)};
+        }
+        auto treatment = treatment_of(rule, request);
+        treatment->change = [refusal = std::make_shared<runtime::Reply>(runtime::encode_reply(
+                                 request.pending(), *request.api().response, response))](runtime::Reply& reply) {
+            reply.bytes = std::move(refusal->bytes);
+            reply.pieces.clear();
+            reply.notes = std::move(refusal->notes);
+        };
+        return {.treatment = std::move(treatment)};
     }
     if (action.throttle_ms > 0) {
         request.throttle(action.throttle_ms);
@@ -228,7 +241,8 @@ Passage Faults::carry_out(const Rule& rule, runtime::RequestContext& request) {
 std::unique_ptr<runtime::ReplyTreatment> Faults::treatment_of(const Rule& rule, runtime::RequestContext& request) {
     const Action& action = rule.action;
     const bool is_changed = changes_answer(action);
-    if (action.slow_bytes_per_s == 0 && !action.reset_after_bytes && !action.duplicate_response && !is_changed) {
+    if (action.slow_bytes_per_s == 0 && !action.reset_after_bytes && !action.duplicate_response && !action.takes_effect &&
+        !is_changed) {
         return nullptr;
     }
     auto treatment = std::make_unique<runtime::ReplyTreatment>();
@@ -266,6 +280,30 @@ std::function<void(runtime::Reply&)> Faults::change_of(const Rule& rule, runtime
             table_.take_back(rule.id, address, correlation_id);
         }
     };
+}
+
+bool Faults::fails(DiskOperation operation, const std::string& path) {
+    if (!has_disk_rules_.load(std::memory_order_relaxed)) {
+        return false;
+    }
+    // "/data/orders-0/00000000000000000000.log", "/data/orders-0" or "/data/recovery-point-offset-checkpoint".
+    const auto name_at = path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1;
+    const auto folder_at = name_at < 2 ? std::string::npos : path.rfind('/', name_at - 2);
+    const auto folder_begin = folder_at == std::string::npos ? 0 : folder_at + 1;
+    const std::string_view name = std::string_view(path).substr(name_at);
+    const std::string_view folder = std::string_view(path).substr(folder_begin, name_at < 1 ? 0 : name_at - 1 - folder_begin);
+    auto partition = parse_directory_name(folder);
+    const bool is_inside = partition.has_value();
+    if (!is_inside) {
+        partition = parse_directory_name(name);
+    }
+    DiskFacts facts{.operation = operation, .file = is_inside ? std::string_view(path).substr(folder_begin) : name};
+    if (partition) {
+        facts.topic = partition->first;
+        facts.partition = partition->second;
+    }
+    const MutexLock lock(mutex_);
+    return table_.fails(facts, clock_.now());
 }
 
 void Faults::closed(const runtime::ClientConnection& client) {

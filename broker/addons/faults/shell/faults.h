@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "broker/addons/faults/core/fault_table.h"
+#include "broker/addons/faults/shell/failing_disk.h"
 #include "broker/handlers/request_gate.h"
 #include "broker/logs/published_topics.h"
 #include "broker/logs/turns.h"
@@ -22,12 +23,13 @@
 namespace partita::faults {
 
 /// The faults of a running broker. Thread-safe.
-class Faults final : public handlers::RequestGate {
+class Faults final : public handlers::RequestGate, public DiskGate {
   public:
     /// A larger answer is not changed.
     static constexpr std::size_t kChangedBytesMax = 64UL * 1024 * 1024;
 
-    Faults(const logs::PublishedTopics& topics, const logs::Turns& turns) : topics_(topics), turns_(turns) {}
+    Faults(const logs::PublishedTopics& topics, const logs::Turns& turns, Clock& clock)
+        : topics_(topics), turns_(turns), clock_(clock) {}
 
     /// Adds all of these rules, or none. Returns their ids. The error is a sentence.
     [[nodiscard]] std::expected<std::vector<std::string>, std::string> add(std::vector<Rule> rules, Now now) EXCLUDES(mutex_);
@@ -55,6 +57,7 @@ class Faults final : public handlers::RequestGate {
 
     [[nodiscard]] handlers::Passage pass(runtime::RequestContext& request) override EXCLUDES(mutex_);
     void closed(const runtime::ClientConnection& client) override EXCLUDES(mutex_);
+    [[nodiscard]] bool fails(DiskOperation operation, const std::string& path) override EXCLUDES(mutex_);
 
   private:
     /// A request that a rule delays or holds.
@@ -75,12 +78,17 @@ class Faults final : public handlers::RequestGate {
     void let_go(std::string_view rule) REQUIRES(mutex_);
 
     /// Notes whether a request has to look at all of this.
-    void note_rules() REQUIRES(mutex_) { has_rules_.store(!table_.empty() || !waiting_.empty(), std::memory_order_relaxed); }
+    void note_rules() REQUIRES(mutex_) {
+        has_rules_.store(!table_.empty() || !waiting_.empty(), std::memory_order_relaxed);
+        has_disk_rules_.store(table_.has_disk_rules(), std::memory_order_relaxed);
+    }
 
     const logs::PublishedTopics& topics_;
     const logs::Turns& turns_;
+    Clock& clock_;
     /// A request that finds this false takes no lock. One that comes beside the first rule may pass as if it had come before.
     std::atomic<bool> has_rules_ = false;
+    std::atomic<bool> has_disk_rules_ = false;
     mutable Mutex mutex_{LockRank::faults};
     FaultTable table_ GUARDED_BY(mutex_);
     /// By connection: its first request that was received and not served.

@@ -301,5 +301,82 @@ TEST_F(FaultTableTest, ADeedThatIsTakenBackCountsNoLonger) {
     table_.take_back("unknown", request_.client_address, request_.correlation_id);
 }
 
+TEST_F(FaultTableTest, ARuleAboutTheDiskMatchesFilesAndNoRequests) {
+    Rule full;
+    full.match.topic = "orders";
+    full.match.partition = 3;
+    full.action.disk_full = true;
+    full.when.times = 2;
+    const std::string id = add(full);
+    EXPECT_EQ(acting(), "") << "the request names that partition";
+    EXPECT_FALSE(table_.needs_names(ApiKey::produce, 9));
+    EXPECT_TRUE(table_.has_disk_rules());
+    const DiskFacts write{.operation = DiskOperation::write, .file = "orders-3/0.log", .topic = "orders", .partition = 3};
+    DiskFacts other_partition = write;
+    other_partition.partition = 4;
+    DiskFacts other_file{.operation = DiskOperation::write, .file = "recovery-point-offset-checkpoint"};
+    DiskFacts sync = write;
+    sync.operation = DiskOperation::sync;
+    EXPECT_FALSE(table_.fails(other_partition, now_));
+    EXPECT_FALSE(table_.fails(other_file, now_));
+    EXPECT_FALSE(table_.fails(sync, now_));
+    EXPECT_TRUE(table_.fails(write, now_));
+    EXPECT_TRUE(table_.fails(write, now_));
+    EXPECT_FALSE(table_.fails(write, now_)) << "\"times\" is over";
+    const FaultTable::Entry* entry = table_.find(id);
+    EXPECT_EQ(entry->matched, 3);
+    EXPECT_EQ(entry->acted, 2);
+    EXPECT_EQ(entry->notes.front().file, "orders-3/0.log");
+    EXPECT_TRUE(entry->notes.front().has_acted);
+    EXPECT_FALSE(entry->notes.back().has_acted);
+}
+
+TEST_F(FaultTableTest, OnlyAnErrorTakesEffectBesides) {
+    Rule rule = rule_of(ApiKey::produce);
+    rule.action.takes_effect = true;
+    EXPECT_EQ(refusal_of(rule), "");
+    rule.action = {.takes_effect = true, .drop_request = true};
+    EXPECT_EQ(refusal_of(rule), "\"takes_effect\" needs an \"error\"");
+}
+
+TEST_F(FaultTableTest, ARuleAboutTheDiskBeginsWhenARequestMetAnotherRule) {
+    Rule first = rule_of(ApiKey::produce);
+    first.id = "first";
+    first.when.times = 1;
+    add(first);
+    Rule fails;
+    fails.action.sync_fails = true;
+    fails.when.after_fault = "first";
+    fails.when.for_ms = 1000;
+    add(fails);
+    const DiskFacts sync{.operation = DiskOperation::sync, .file = "orders-3/0.log", .topic = "orders", .partition = 3};
+    EXPECT_FALSE(table_.fails(sync, now_));
+    EXPECT_EQ(acting(), "first");
+    EXPECT_TRUE(table_.fails(sync, now_));
+    wait(1000);
+    EXPECT_FALSE(table_.fails(sync, now_));
+}
+
+TEST_F(FaultTableTest, ARuleAboutTheDiskHasNoMemberThatOnlyARequestHas) {
+    Rule rule;
+    rule.action.disk_full = true;
+    rule.match.client_id = "shop";
+    EXPECT_EQ(refusal_of(rule),
+              "\"disk_full\" and \"sync_fails\" match files, so \"match\" may have only \"topic\" and \"partition\"");
+    rule.match = {.api = ApiKey::fetch};
+    EXPECT_NE(refusal_of(rule), "");
+    rule.match = {.partition = 1};
+    EXPECT_EQ(refusal_of(rule), "\"partition\" needs its \"topic\" in a rule about files");
+    rule.match = {};
+    for (const auto change : {+[](Action& action) { action.sync_fails = true; }, +[](Action& action) { action.hold = true; },
+                              +[](Action& action) { action.error = ErrorCode::kafka_storage_error; },
+                              +[](Action& action) { action.slow_bytes_per_s = 10; }}) {
+        Rule mixed = rule;
+        change(mixed.action);
+        EXPECT_EQ(refusal_of(mixed), "\"disk_full\" and \"sync_fails\" are each alone in \"do\" of a rule");
+    }
+    EXPECT_EQ(refusal_of(rule), "");
+}
+
 }  // namespace
 }  // namespace partita::faults

@@ -48,6 +48,7 @@ Rule full_rule() {
     rule.action = {.delay_ms = 7,
                    .hold = true,
                    .error = ErrorCode::not_leader_or_follower,
+                   .takes_effect = true,
                    .drop_request = true,
                    .drop_response = true,
                    .disconnect = true,
@@ -58,20 +59,23 @@ Rule full_rule() {
                    .log_start = 0,
                    .slow_bytes_per_s = 9,
                    .reset_after_bytes = 0,
-                   .duplicate_response = true};
+                   .duplicate_response = true,
+                   .disk_full = true,
+                   .sync_fails = true};
     return rule;
 }
 
 TEST(FaultJson, EveryMemberSurvivesTheRoundTrip) {
     const nlohmann::ordered_json object = rule_json(full_rule());
-    EXPECT_EQ(object.dump(),
-              R"({"id":"lost-answer","match":{"api":"Produce","version":9,"client_id":"app","software":"librdkafka",)"
-              R"("principal":"User:alice","group":"billing","topic":"orders","partition":3,"listener":"PLAINTEXT"},)"
-              R"("when":{"nth":2,"every":3,"times":4,"probability":0.25,"seed":18446744073709551615,"after_ms":5,"for_ms":6,)"
-              R"("after_fault":"first"},"do":{"delay_ms":7,"hold":true,"error":"NOT_LEADER_OR_FOLLOWER","drop_request":true,)"
-              R"("drop_response":true,"disconnect":true,"throttle_ms":8,"corrupt_records":true,"truncate_records":true,)"
-              R"("stale_metadata":{"partitions":3,"missing":true,"shuffled":true,"leader":-1},"log_start":0,)"
-              R"("slow_bytes_per_s":9,"reset_after_bytes":0,"duplicate_response":true}})");
+    EXPECT_EQ(
+        object.dump(),
+        R"({"id":"lost-answer","match":{"api":"Produce","version":9,"client_id":"app","software":"librdkafka",)"
+        R"("principal":"User:alice","group":"billing","topic":"orders","partition":3,"listener":"PLAINTEXT"},)"
+        R"("when":{"nth":2,"every":3,"times":4,"probability":0.25,"seed":18446744073709551615,"after_ms":5,"for_ms":6,)"
+        R"("after_fault":"first"},"do":{"delay_ms":7,"hold":true,"error":"NOT_LEADER_OR_FOLLOWER","takes_effect":true,"drop_request":true,)"
+        R"("drop_response":true,"disconnect":true,"throttle_ms":8,"corrupt_records":true,"truncate_records":true,)"
+        R"("stale_metadata":{"partitions":3,"missing":true,"shuffled":true,"leader":-1},"log_start":0,)"
+        R"("slow_bytes_per_s":9,"reset_after_bytes":0,"duplicate_response":true,"disk_full":true,"sync_fails":true}})");
     const auto rules = parse_rules(object.dump());
     ASSERT_TRUE(rules.has_value()) << rules.error();
     ASSERT_EQ(rules->size(), 1U);
@@ -149,11 +153,11 @@ TEST(FaultJson, AnUnknownMemberIsRefusedWithThoseThatAreAllowed) {
               "listener");
     EXPECT_EQ(problem_in("when", R"("Nth": 1)"),
               "\"when.Nth\" is unknown here; allowed: nth, every, times, probability, seed, after_ms, for_ms, after_fault");
-    EXPECT_EQ(
-        problem_in("do", R"("drop": null)"),
-        "\"do.drop\" is unknown here; allowed: delay_ms, hold, error, drop_request, drop_response, disconnect, throttle_ms, "
-        "corrupt_records, truncate_records, stale_metadata, log_start, "
-        "slow_bytes_per_s, reset_after_bytes, duplicate_response");
+    EXPECT_EQ(problem_in("do", R"("drop": null)"),
+              "\"do.drop\" is unknown here; allowed: delay_ms, hold, error, takes_effect, drop_request, drop_response, "
+              "disconnect, throttle_ms, "
+              "corrupt_records, truncate_records, stale_metadata, log_start, "
+              "slow_bytes_per_s, reset_after_bytes, duplicate_response, disk_full, sync_fails");
     EXPECT_LT(problem_of(R"({")" + std::string(100'000, 'x') + R"(": 1})").size(), 200U);
 }
 
@@ -216,8 +220,8 @@ TEST(FaultJson, AProbabilityIsFrom0To1) {
 }
 
 TEST(FaultJson, FlagsAreTrueOrFalse) {
-    for (const std::string name :
-         {"hold", "drop_request", "drop_response", "disconnect", "corrupt_records", "truncate_records", "duplicate_response"}) {
+    for (const std::string name : {"hold", "drop_request", "drop_response", "disconnect", "corrupt_records", "truncate_records",
+                                   "duplicate_response", "takes_effect", "disk_full", "sync_fails"}) {
         EXPECT_EQ(problem_in("do", "\"" + name + "\": false"), "");
         for (const std::string value : {"1", "\"true\"", "{}"}) {
             EXPECT_EQ(problem_in("do", "\"" + name + "\": " + value), "\"do." + name + "\" must be true or false");
