@@ -26,9 +26,11 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 class OwnCommands(unittest.TestCase):
+    properties = {}
+
     @classmethod
     def setUpClass(cls):
-        cls.broker = harness.PartitaBroker({}).__enter__()
+        cls.broker = harness.PartitaBroker(cls.properties).__enter__()
         cls.addClassCleanup(cls.broker.__exit__, None)
         cls.ours = commands.Commands(cls.broker.bootstrap)
         cls.addClassCleanup(cls.ours.close)
@@ -155,6 +157,35 @@ class Quotas(OwnCommands):
         self.quotas("--set", "--user", name, "producer_byte_rate=5").succeeded()
         self.assertIn("user <b>?[31m  producer_byte_rate", self.quotas().out)
         self.assertEqual(json.loads(self.quotas("--json").out)["entity"], {"user": name})
+
+
+class FaultFiles(OwnCommands):
+    properties = {"partita.test.bench.enable": "true"}
+
+    def add(self, text):
+        done = subprocess.run([self.ours.binary, "fault", "add", "--file", "-", "--http", self.broker.http_address], input=text,
+                              capture_output=True, text=True, timeout=harness.TOOL_DEADLINE_S)
+        return harness.ToolResult("fault add", done.returncode, done.stdout, done.stderr)
+
+    def listed(self, rule):
+        return json.loads(self.partita("fault", "list", rule, "--json", "--http", self.broker.http_address).succeeded().out)
+
+    def test_rules_are_yaml_or_json(self):
+        self.said(self.add("# Two rules.\n- id: moved\n  match: {api: OffsetCommit}\n  when: {times: 1}\n  do: {error: NOT_COORDINATOR}\n"
+                           "- {id: silent, match: {api: JoinGroup}, when: {after_fault: moved, probability: .5}, do: {drop_request: true}}\n"),
+                  0, "moved\nsilent\n")
+        self.assertEqual(self.listed("silent")["when"], {"probability": 0.5, "after_fault": "moved"})
+        self.said(self.add('{"id": "late", "match": {"api": "Fetch"}, "do": {"delay_ms": 5}}'), 0, "late\n")
+        self.assertEqual(self.listed("late")["do"], {"delay_ms": 5})
+
+    def test_a_file_that_is_no_rule_is_refused_by_line_and_column(self):
+        self.said(self.add("match:\n  api: [Fetch\ndo: {delay_ms: 5}\n"), 2, "",
+                  "partita: -: line 3, column 3: end of sequence flow not found\n")
+        self.said(self.add("match: {api: Fetch, api: Produce}\n"), 2, "", "partita: -: line 1, column 21: the key api stands here twice\n")
+        self.said(self.add(""), 2, "", "partita: -: the text is empty\n")
+        refused = self.add("mtach: {api: Fetch}\ndo: {delay_ms: 5}\n")
+        self.assertEqual((refused.code, refused.out), (2, ""))
+        self.assertIn('"mtach" is unknown here', refused.err)
 
 
 class Letters(OwnCommands):

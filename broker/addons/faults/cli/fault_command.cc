@@ -20,6 +20,7 @@
 #include "broker/cli/clock_text.h"
 #include "broker/cli/http_client.h"
 #include "broker/cli/json_answer.h"
+#include "broker/yaml/yaml.h"
 #include "protocol/percent_encoding.h"
 #include "protocol/printable.h"
 
@@ -231,7 +232,11 @@ int run_add(const CommandLine& line) {
         if (!text) {
             return refuse(text.error());
         }
-        body = std::move(*text);
+        const auto rules = yaml::parse(*text, {.bytes_max = kFileBytesMax});
+        if (!rules) {
+            return refuse(line.value("file") + ": " + rules.error().text());
+        }
+        body = rules->value().dump();
     } else if (!rule.contains("do")) {
         return refuse(
             "fault add needs --preset, --file, or an option that says what happens, such as --error, --delay-ms or "
@@ -261,7 +266,9 @@ constexpr tools::Check kStale{[](std::string_view text) { return parse_stale_met
                               "missing, or a list of partitions=COUNT, shuffled and leader=ID"};
 
 constexpr tools::Option kAddOptions[] = {
-    {.name = "file", .argument = "file", .help = "read a rule, or a list of rules, as JSON from this file; - for standard input"},
+    {.name = "file",
+     .argument = "file",
+     .help = "read a rule, or a list of rules, as YAML or JSON from this file; - for standard input"},
     {.name = "preset",
      .argument = "name",
      .help = "add the rules of this preset, such as rolling-restart (docs/test-bench.md); --topic and --group restrict them"},
