@@ -32,6 +32,8 @@ extern const Command kWatchCommand;
 extern const Command kFindingsCommand;
 /// Shows topics with their rates, groups with their lag, findings and clients of a running broker, redrawn periodically.
 extern const Command kTopCommand;
+/// Fills a cluster with topics, records and offsets from a file.
+extern const Command kSeedCommand;
 /// Prints a shell's completion script.
 extern const Command kCompletionCommand;
 /// Prints manual pages of commands.

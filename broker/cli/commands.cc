@@ -13,8 +13,9 @@ namespace {
 constexpr tools::Option kProgramsVersion{.name = "version", .argument = "", .help = "print the version"};
 
 std::vector<Command> all_commands() {
-    std::vector<Command> commands{serve_command(),  kDevSecurityCommand, kPartitionerCommand, kPlanCommand,       kControlCommand,
-                                  kFindingsCommand, kWatchCommand,       kTopCommand,         kCompletionCommand, kManualCommand};
+    std::vector<Command> commands{serve_command(), kDevSecurityCommand, kPartitionerCommand, kPlanCommand,
+                                  kControlCommand, kFindingsCommand,    kWatchCommand,       kTopCommand,
+                                  kSeedCommand,    kCompletionCommand,  kManualCommand};
     for (const Addition* addition : additions()) {
         commands.insert(commands.end(), addition->commands.begin(), addition->commands.end());
     }

@@ -17,6 +17,7 @@
 
 #include "broker/cli/command.h"
 #include "broker/cli/http_client.h"
+#include "broker/cli/progress_line.h"
 #include "broker/cli/terminal.h"
 #include "broker/config/utc_time.h"
 #include "broker/insight/plan/plan_picture.h"
@@ -67,44 +68,6 @@ std::optional<std::int64_t> parse_since(const std::string& text, std::int64_t no
 }
 
 std::int64_t now_ms() { return real_schedule().clock.now().wall.value; }
-
-/// A progress bar on standard error, for people: only on a terminal.
-class ProgressBar {
-  public:
-    explicit ProgressBar(bool quiet) : is_shown_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
-    ~ProgressBar() { clear(); }
-    ProgressBar(const ProgressBar&) = delete;
-    ProgressBar& operator=(const ProgressBar&) = delete;
-
-    void show(std::int64_t done, std::int64_t total) {
-        const auto now = real_schedule().clock.now().monotonic;
-        constexpr std::int64_t kEveryMs = 100;
-        if (!is_shown_ || done < 0 || done > total || total == 0 || now - last_ < kEveryMs) {
-            return;
-        }
-        last_ = now;
-        constexpr int kWidth = 40;
-        const double share = static_cast<double>(done) / static_cast<double>(total);
-        const int filled = static_cast<int>(kWidth * share);
-        std::string bar(static_cast<std::size_t>(filled), '#');
-        bar.resize(kWidth, '.');
-        std::fprintf(stderr, "\r[%s] %3d %%  %lld of %lld records ", bar.c_str(), static_cast<int>(100 * share),
-                     static_cast<long long>(done), static_cast<long long>(total));
-        std::fflush(stderr);
-        is_drawn_ = true;
-    }
-    void clear() {
-        if (is_drawn_) {
-            std::fprintf(stderr, "\r\033[K");
-        }
-        is_drawn_ = false;
-    }
-
-  private:
-    const bool is_shown_;
-    bool is_drawn_ = false;
-    Instant last_{};
-};
 
 std::string picture_of(const nlohmann::ordered_json& plan, const std::string& when) {
     const Terminal terminal = terminal_of(STDOUT_FILENO);
@@ -164,9 +127,9 @@ int plan(Options& options) {
         return refuse("unknown partitioner " + wish.partitioner + (near.empty() ? ";" : near + "?") +
                       " `partita partitioner --list` lists all");
     }
-    ProgressBar bar(options.quiet);
+    ProgressLine bar(!options.quiet);
     std::int64_t listed = 0;
-    const PlanListener listener{.progress = [&](std::int64_t done, std::int64_t total) { bar.show(done, total); },
+    const PlanListener listener{.progress = [&](std::int64_t done, std::int64_t total) { show_share(bar, done, total); },
                                 .trouble =
                                     [&](const std::string& line) {
                                         bar.clear();
@@ -178,7 +141,7 @@ int plan(Options& options) {
                                         listed += std::ranges::count(lines, '\n');
                                         return print(lines);
                                     }};
-    const auto answer = wish.bootstrap.empty() ? plan_over_http(wish, listener) : plan_over_kafka(wish, listener);
+    const auto answer = wish.kafka.bootstrap.empty() ? plan_over_http(wish, listener) : plan_over_kafka(wish, listener);
     bar.clear();
     if (!answer) {
         std::fprintf(stderr, "partita: %s\n", answer.error().message.c_str());
@@ -217,15 +180,8 @@ constexpr tools::Option kPlanOptions[] = {
     {.name = "bootstrap",
      .argument = "HOST:PORT,...",
      .help = "ask the Partita at this Kafka address, or read any other cluster"},
-    {.name = "command-config",
-     .argument = "file",
-     .help = "with --bootstrap: read settings of the client from this file",
-     .check = kExistingFile},
-    {.name = "command-property",
-     .argument = "KEY=VALUE",
-     .help = "with --bootstrap: set this property of the client; repeatable",
-     .alias = "X",
-     .may_repeat = true},
+    kClientConfig,
+    kClientProperty,
     {.name = "records",
      .argument = "count",
      .help = "read only this number of newest records",
@@ -258,9 +214,7 @@ int run_plan_command(const CommandLine& line) {
     options.plan = {.topic = line.value("TOPIC"),
                     .to = *line.integer("to"),
                     .http = http_place_of(line),
-                    .bootstrap = line.value("bootstrap"),
-                    .client_config = line.value("command-config"),
-                    .client_settings = line.values("command-property"),
+                    .kafka = kafka_place_of(line, "bootstrap"),
                     .reads_over_kafka = line.has("over-kafka"),
                     .data_directory = {},
                     .cluster_id = {},

@@ -13,6 +13,7 @@
 
 #include "broker/cli/command.h"
 #include "broker/cli/http_client.h"
+#include "broker/cli/kafka_place.h"
 
 /// Internals of `partita plan`: the interface of its two sources of plans, a running Partita and any other Kafka.
 namespace partita::cli {
@@ -22,13 +23,9 @@ struct PlanArguments {
     std::int64_t to = 0;
     /// The HTTP side of a running Partita.
     HttpPlace http;
-    /// Bootstrap servers of any Kafka; empty to use Partita's HTTP side.
-    std::string bootstrap;
-    /// A file with settings of the reading client; empty for none.
-    std::string client_config;
-    /// Additional settings, "key=value".
-    std::vector<std::string> client_settings;
-    /// True to read a Partita behind `bootstrap` like any other Kafka, instead of over HTTP.
+    /// Any Kafka. Without bootstrap servers: use Partita's HTTP side.
+    KafkaPlace kafka;
+    /// True to read a Partita behind `kafka` like any other Kafka, instead of over HTTP.
     bool reads_over_kafka = false;
     /// Identifies the broker that must answer: its data directory as in its settings, and the id of its cluster. Empty if any
     /// broker may answer.

@@ -10,10 +10,10 @@
 
 #include "broker/catalog/internal_topics.h"
 #include "broker/cli/command.h"
+#include "broker/cli/kafka_place.h"
 #include "broker/cli/plan_command.h"
 #include "broker/cli/plan_records.h"
 #include "broker/client/groups.h"
-#include "broker/client/librdkafka_names.h"
 #include "broker/client/partitions.h"
 #include "broker/client/tcp_network.h"
 #include "broker/client/topics.h"
@@ -21,7 +21,6 @@
 #include "broker/insight/plan/plan_json.h"
 #include "broker/insight/plan/plan_run.h"
 #include "broker/insight/plan/streams_topics.h"
-#include "broker/tools/tool.h"
 #include "protocol/try.h"
 #include "schedule/executor.h"
 
@@ -34,9 +33,6 @@ using insight::GroupFacts;
 using insight::PlannedTopic;
 using TopicCounts = std::map<std::string, std::int32_t>;
 
-// The default timeout, because a person waits for the plan.
-constexpr const char* kRequestTimeoutMs = "15000";
-constexpr const char* kCallTimeoutMs = "30000";
 constexpr std::size_t kGroupsMax = insight::Plan::kGroupsMax;
 
 std::unexpected<PlanRefusal> unusable(std::string message) {
@@ -47,42 +43,8 @@ std::unexpected<PlanRefusal> unusable(std::string message) {
 std::unexpected<PlanRefusal> unanswered(const PlanArguments& arguments, const client::Failure& failure) {
     using Kind = client::Failure::Kind;
     const bool is_there = failure.kind == Kind::refused || failure.kind == Kind::untrusted || failure.kind == Kind::unsupported;
-    return broken((is_there ? "the cluster at " : "no Kafka answers at ") + arguments.bootstrap +
+    return broken((is_there ? "the cluster at " : "no Kafka answers at ") + arguments.kafka.bootstrap +
                   (is_there ? " refused the request: " : ": ") + failure.message);
-}
-
-/// The settings of the file, then those of the line.
-std::expected<std::map<std::string, std::string>, PlanRefusal> properties_of(const PlanArguments& arguments) {
-    std::map<std::string, std::string> properties;
-    if (!arguments.client_config.empty()) {
-        auto read = tools::read_properties(arguments.client_config);
-        if (!read) {
-            return unusable("--command-config: " + read.error().message);
-        }
-        properties = std::move(*read);
-    }
-    properties["bootstrap.servers"] = arguments.bootstrap;
-    for (const std::string& setting : arguments.client_settings) {
-        const std::size_t equals = setting.find('=');
-        if (equals == std::string::npos) {
-            return unusable("-X " + setting + ": use KEY=VALUE");
-        }
-        const std::string name = setting.substr(0, equals);
-        if (!client::is_client_setting(name)) {
-            const std::string_view near = client::similar_client_setting(name);
-            return unusable("-X " + name + ": unknown setting of the client" +
-                            (near.empty() ? "" : "; did you mean " + std::string(near) + "?") +
-                            " (docs/commands.md lists all settings)");
-        }
-        properties[name] = setting.substr(equals + 1);
-    }
-    properties.try_emplace("client.id", "partita-plan");
-    const auto is_given = [&](const char* name) { return properties.contains(name); };
-    if (!is_given("request.timeout.ms") && !is_given("socket.timeout.ms") && !is_given("default.api.timeout.ms")) {
-        properties["request.timeout.ms"] = kRequestTimeoutMs;
-        properties["default.api.timeout.ms"] = kCallTimeoutMs;
-    }
-    return properties;
 }
 
 /// Settings of a topic, or of a broker by its id.
@@ -384,10 +346,9 @@ std::expected<std::string, PlanRefusal> plan_of(Cluster& cluster, const PlannedT
 }  // namespace
 
 std::expected<std::string, PlanRefusal> plan_over_kafka(const PlanArguments& arguments, const PlanListener& listener) {
-    PARTITA_TRY_ASSIGN(const auto properties, properties_of(arguments));
-    auto settings = client::settings_of(properties);
+    auto settings = client_settings_of(arguments.kafka, "partita-plan");
     if (!settings) {
-        return unusable(settings.error().message);
+        return unusable(std::move(settings.error()));
     }
     std::string trouble;
     settings->tell = [&](const std::string& line) {
@@ -402,7 +363,7 @@ std::expected<std::string, PlanRefusal> plan_over_kafka(const PlanArguments& arg
         using Kind = client::Failure::Kind;
         const Kind kind = membership.error().kind;
         const bool is_late = (kind == Kind::unreachable || kind == Kind::timed_out) && !trouble.empty();
-        return is_late ? broken("no Kafka answers at " + arguments.bootstrap + ": " + trouble)
+        return is_late ? broken("no Kafka answers at " + arguments.kafka.bootstrap + ": " + trouble)
                        : unanswered(arguments, membership.error());
     }
     const auto partita = arguments.reads_over_kafka ? std::nullopt : partita_behind(cluster, **membership, arguments);

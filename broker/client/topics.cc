@@ -6,6 +6,7 @@
 
 #include "broker/client/settings.h"
 #include "protocol/messages/03_metadata.h"
+#include "protocol/messages/19_create_topics.h"
 #include "protocol/messages/32_describe_configs.h"
 #include "protocol/messages/44_incremental_alter_configs.h"
 #include "protocol/messages/60_describe_cluster.h"
@@ -125,6 +126,35 @@ Result<std::vector<ListedTopic>> list_topics(Cluster& cluster) {
         }
     }
     return topics;
+}
+
+Result<void> create_topic(Cluster& cluster, const NewTopic& topic) {
+    std::vector<CreateTopicsRequest::CreatableReplicaAssignment> assignments;
+    for (std::size_t i = 0; i < topic.assignments.size(); ++i) {
+        assignments.push_back({.partition_index = static_cast<std::int32_t>(i), .broker_ids = topic.assignments[i]});
+    }
+    std::vector<CreateTopicsRequest::CreatableTopicConfig> configs;
+    for (const auto& [name, value] : topic.configs) {
+        configs.push_back({.name = name, .value = value});
+    }
+    CreateTopicsRequest::CreatableTopic wanted{.name = topic.name,
+                                               .num_partitions = topic.partition_count,
+                                               .replication_factor = topic.replication_factor,
+                                               .assignments = assignments,
+                                               .configs = configs};
+    const CreateTopicsRequest request{.topics = {&wanted, 1},
+                                      .timeout_ms = static_cast<std::int32_t>(cluster.settings().request_timeout_ms)};
+    PARTITA_TRY_ASSIGN(const auto reply, cluster.ask<CreateTopicsResponse>(
+                                             Route::controller(), {.name = "createTopics"}, [&](std::int16_t) { return request; },
+                                             [](const CreateTopicsResponse& r) {
+                                                 return r.topics.empty() ? ErrorCode::none : r.topics[0].error_code;
+                                             }));
+    for (const auto& result : reply->topics) {
+        if (result.error_code != ErrorCode::none) {
+            return std::unexpected(refusal(result.error_code, result.error_message.value_or("")));
+        }
+    }
+    return {};
 }
 
 Result<Membership> describe_cluster(Cluster& cluster) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "broker/client/cluster.h"
@@ -22,6 +23,19 @@ struct ListedTopic {
 
 /// All topics that Metadata shows without an error, in no particular order.
 [[nodiscard]] Result<std::vector<ListedTopic>> list_topics(Cluster& cluster);
+
+struct NewTopic {
+    std::string name;
+    /// -1: as many as the cluster gives; also with `assignments`.
+    std::int32_t partition_count = -1;
+    std::int16_t replication_factor = -1;
+    /// The brokers of each partition; empty: the cluster chooses them.
+    std::vector<std::vector<std::int32_t>> assignments;
+    std::vector<std::pair<std::string, std::string>> configs;
+};
+
+/// Creates a topic. Refused with TOPIC_ALREADY_EXISTS if it exists.
+[[nodiscard]] Result<void> create_topic(Cluster& cluster, const NewTopic& topic);
 
 struct PartitionDescription {
     std::int32_t index = 0;

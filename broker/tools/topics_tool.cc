@@ -17,7 +17,6 @@
 #include "broker/tools/tool.h"
 #include "broker/tools/tools.h"
 #include "broker/tools/topic_filter.h"
-#include "protocol/messages/19_create_topics.h"
 #include "protocol/messages/20_delete_topics.h"
 #include "protocol/messages/37_create_partitions.h"
 #include "protocol/messages/46_list_partition_reassignments.h"
@@ -241,33 +240,17 @@ Outcome<int> Topics::create() {
     if (wish.topic.empty()) {
         return failed("The given topic name '' cannot be represented in a request.");
     }
-    std::vector<CreateTopicsRequest::CreatableReplicaAssignment> assignments;
-    for (std::size_t i = 0; i < wish.assignment.size(); ++i) {
-        assignments.push_back({.partition_index = static_cast<std::int32_t>(i), .broker_ids = wish.assignment[i]});
-    }
-    std::vector<CreateTopicsRequest::CreatableTopicConfig> configs;
-    for (const auto& [name, value] : wish.configs) {
-        configs.push_back({.name = name, .value = value});
-    }
-    CreateTopicsRequest::CreatableTopic topic{.name = wish.topic,
-                                              .num_partitions = assignments.empty() ? wish.partitions.value_or(-1) : -1,
-                                              .replication_factor = static_cast<std::int16_t>(assignments.empty() ? factor : -1),
-                                              .assignments = assignments,
-                                              .configs = configs};
-    const CreateTopicsRequest request{.topics = {&topic, 1}, .timeout_ms = broker_timeout_ms(cluster_)};
-    const auto reply = cluster_.ask<CreateTopicsResponse>(
-        client::Route::controller(), {.name = "createTopics"}, [&](std::int16_t) { return request; },
-        [](const CreateTopicsResponse& r) { return r.topics.empty() ? ErrorCode::none : r.topics[0].error_code; });
-    if (!reply) {
-        return failed(reply.error());
-    }
-    for (const auto& result : (*reply)->topics) {
-        if (result.error_code == ErrorCode::topic_already_exists && options_.has("if-not-exists")) {
+    const bool is_assigned = !wish.assignment.empty();
+    const client::NewTopic topic{.name = wish.topic,
+                                 .partition_count = is_assigned ? -1 : wish.partitions.value_or(-1),
+                                 .replication_factor = static_cast<std::int16_t>(is_assigned ? -1 : factor),
+                                 .assignments = wish.assignment,
+                                 .configs = {wish.configs.begin(), wish.configs.end()}};
+    if (const auto created = client::create_topic(cluster_, topic); !created) {
+        if (created.error().code == ErrorCode::topic_already_exists && options_.has("if-not-exists")) {
             return 0;
         }
-        if (result.error_code != ErrorCode::none) {
-            return failed(client::refusal(result.error_code, result.error_message.value_or("")));
-        }
+        return failed(created.error());
     }
     surroundings_.print("Created topic " + wish.topic + ".\n");
     return 0;

@@ -188,6 +188,91 @@ class FaultFiles(OwnCommands):
         self.assertIn('"mtach" is unknown here', refused.err)
 
 
+class Seeds(OwnCommands):
+    """Topics, records and offsets from files."""
+
+    def seed(self, text, *words, name="seed.yaml"):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.path = pathlib.Path(directory.name, name)
+        self.path.write_text(text)
+        return self.partita("seed", self.path, "--bootstrap-server", self.ours.bootstrap, *words)
+
+    def records(self, topic):
+        """All records of the topic, by partition and offset."""
+        lines = self.partita("consume", "--bootstrap-server", self.ours.bootstrap, "--topic", topic, "--from-beginning", "--exit", "--json").succeeded()
+        records = sorted(map(json.loads, lines.out.splitlines()), key=lambda one: (one["partition"], one["offset"]))
+        return [{name: value for name, value in one.items() if name not in ("topic", "offset")} for one in records]
+
+    def committed(self, group):
+        lines = self.ours("kafka-consumer-groups", "--describe", "--group", group, "--offsets").succeeded().out.splitlines()
+        rows = [line.split() for line in lines if line.startswith(group)]
+        return {(row[1], int(row[2])): int(row[3]) for row in rows}
+
+    def test_a_file_makes_topics_records_and_offsets(self):
+        text = ("topics:\n  seeded: {partitions: 3, configs: {cleanup.policy: compact}}\n"
+                "records:\n"
+                "  - {topic: seeded, key: a, value: text, partition: 1, timestamp: 17, headers: {trace: x}}\n"
+                "  - {topic: seeded, key: a, value: null, partition: 1, timestamp: 18}\n"
+                "  - {topic: seeded, key_base64: AP8=, value: {total: 7}, partition: 2, timestamp: 19}\n"
+                "groups:\n  reader: {seeded: {1: 1, 2: latest}}\n")
+        self.said(self.seed(text), 0, "created 1 topic, wrote 3 records, committed 2 offsets of 1 group\n")
+        self.assertEqual(self.records("seeded"), [
+            {"partition": 1, "timestamp": 17, "headers": [{"key": "trace", "value": "x"}], "key": "a", "value": "text"},
+            {"partition": 1, "timestamp": 18, "headers": [], "key": "a", "value": None},
+            {"partition": 2, "timestamp": 19, "headers": [], "key_hex": "00ff", "value": '{"total":7}'}])
+        self.assertEqual(self.committed("reader"), {("seeded", 1): 1, ("seeded", 2): 1})
+        # The second time, it depends on what the line says.
+        refused = self.seed(text)
+        self.assertEqual((refused.code, refused.out), (2, ""))
+        self.assertIn("topic seeded exists; --existing skip", refused.err)
+        self.said(self.seed(text, "--existing", "skip"), 0, "created 0 topics, wrote 0 records; skipped topic seeded\n")
+        self.assertEqual(len(self.records("seeded")), 3)
+        self.seed(text, "--existing", "append").succeeded()
+        self.assertEqual(len(self.records("seeded")), 6)
+        other = self.seed(text.replace("partitions: 3", "partitions: 4"), "--existing", "append")
+        self.said(other, 2, "", "partita: topic seeded exists with 3 partitions, and the seed says 4\n")
+
+    def test_a_generator_makes_the_same_records_again(self):
+        text = ("topics: {%s: 6}\nrecords: [{topic: %s, generate: 20000, keys: 300, seed: 5, value_bytes: 50, timestamp: 1000, every_ms: 1}]\n"
+                "groups: {%s-group: {%s: 25%%}}\n")
+        for topic in ("bulk-1", "bulk-2"):
+            self.said(self.seed(text % (topic, topic, topic, topic)), 0,
+                      "created 1 topic, wrote 20000 records, committed 6 offsets of 1 group\n")
+        one = self.records("bulk-1")
+        self.assertEqual(one, self.records("bulk-2"))
+        self.assertEqual((len(one), len({record["key"] for record in one})), (20000, 300))
+        by_partition = [sum(record["partition"] == partition for record in one) for partition in range(6)]
+        self.assertEqual(self.committed("bulk-1-group"), {("bulk-1", partition): count // 4 for partition, count in enumerate(by_partition)})
+
+    def test_what_consume_prints_can_be_seeded(self):
+        self.seed("topics: {there: 2}\nrecords:\n- {topic: there, key: k, value_hex: ff00, headers: [{key: h, value: '1'}, {key: h, value: null}]}\n").succeeded()
+        lines = self.partita("consume", "--bootstrap-server", self.ours.bootstrap, "--topic", "there", "--from-beginning", "--exit", "--json").succeeded().out
+        self.said(self.seed('{"topics": {"back": 2}}\n\n' + lines.replace('"there"', '"back"'), name="records.jsonl"), 0,
+                  "created 1 topic, wrote 1 record\n")
+        self.assertEqual(self.records("back"), self.records("there"))
+
+    def test_a_mistake_changes_nothing_and_is_named(self):
+        before = self.partita("topics", "--list", "--bootstrap-server", self.ours.bootstrap).succeeded().out
+        for text, name, error in (
+                ("topics: {new: 3}\nrecords:\n- {topic: new, valeu: 1}\n", "a.yaml",
+                 "line 3, column 3: records[0] needs value (null for a tombstone), value_base64, value_hex or generate"),
+                ("topics: {new: 3}\n  x: 1\n", "a.yaml", "line 2, column 3: end of map not found"),
+                ('{"topics": {"new": 3}}\n{"topic": "new"}\n', "a.jsonl",
+                 "line 2: the document needs value (null for a tombstone), value_base64, value_hex or generate"),
+                ('{"topics": {"new": 3}}\n' + "x" * (4 << 20) + "x\n", "a.jsonl", "line 2: longer than 4194304 bytes"),
+                ("x" * (8 << 20) + "x", "a.yaml", "larger than 8 MiB; JSON lines (--format json-lines) may be of any size")):
+            self.said(self.seed(text, name=name), 2, "", f"partita: {self.path}: {error}\n")
+        self.assertEqual(self.partita("topics", "--list", "--bootstrap-server", self.ours.bootstrap).succeeded().out, before)
+        missing = self.seed("records: [{topic: nowhere, value: a}]\n")
+        self.said(missing, 2, "", "partita: topic nowhere does not exist, and the seed does not create it: name it under topics\n")
+        beyond = self.seed("topics: {short: 1}\ngroups: {g: {short: {0: 5}}}\n")
+        self.said(beyond, 2, "", "partita: group g: short-0 ends at 0, so no group has read up to 5\n")
+        nobody = self.partita("seed", self.path, "--bootstrap-server", f"127.0.0.1:{harness.free_port()}", "-X", "default.api.timeout.ms=300",
+                              "-X", "request.timeout.ms=300")
+        self.assertEqual((nobody.code, nobody.out), (1, ""))
+
+
 class Letters(OwnCommands):
     """What fingers know from kcat."""
 
