@@ -13,6 +13,7 @@
 #include "broker/cli/kafka_place.h"
 #include "broker/cli/progress_line.h"
 #include "broker/cli/seed_writer.h"
+#include "broker/cli/text_file.h"
 #include "broker/client/tcp_network.h"
 #include "broker/seed/seed.h"
 #include "broker/tools/progress.h"
@@ -150,30 +151,12 @@ SeedWriter::Outcome<void> write_lines(const std::string& path, SeedWriter& write
     return writer.commit(commits);
 }
 
-SeedWriter::Outcome<std::string> text_of(const std::string& path) {
-    const File file = open_file(path);
-    if (!file) {
-        return unread(path);
-    }
-    std::string text;
-    char piece[64 * 1024];
-    // One byte too many is enough to see that the file is too large.
-    while (const std::size_t got = std::fread(piece, 1, sizeof piece, file.get())) {
-        text.append(piece, got);
-        if (text.size() > seed::kSeedLimits.bytes_max) {
-            return wrong(path, "larger than " + std::to_string(seed::kSeedLimits.bytes_max >> 20) +
-                                   " MiB; JSON lines (--format json-lines) may be of any size");
-        }
-    }
-    if (std::ferror(file.get()) != 0) {
-        return unread(path);
-    }
-    return text;
-}
-
 SeedWriter::Outcome<seed::Seed> whole_seed(const std::string& path) {
-    PARTITA_TRY_ASSIGN(const auto text, text_of(path));
-    auto seed = seed::read_seed(text);
+    const auto text = read_text_file(path, seed::kSeedLimits.bytes_max);
+    if (!text) {
+        return std::unexpected(SeedFailure{kExitUsage, text.error() + "; JSON lines (--format json-lines) may be longer"});
+    }
+    auto seed = seed::read_seed(*text);
     if (!seed) {
         return wrong(path, seed.error().text());
     }

@@ -260,9 +260,10 @@ class Seeds(OwnCommands):
                 ("topics: {new: 3}\n  x: 1\n", "a.yaml", "line 2, column 3: end of map not found"),
                 ('{"topics": {"new": 3}}\n{"topic": "new"}\n', "a.jsonl",
                  "line 2: the document needs value (null for a tombstone), value_base64, value_hex or generate"),
-                ('{"topics": {"new": 3}}\n' + "x" * (4 << 20) + "x\n", "a.jsonl", "line 2: longer than 4194304 bytes"),
-                ("x" * (8 << 20) + "x", "a.yaml", "larger than 8 MiB; JSON lines (--format json-lines) may be of any size")):
+                ('{"topics": {"new": 3}}\n' + "x" * (4 << 20) + "x\n", "a.jsonl", "line 2: longer than 4194304 bytes")):
             self.said(self.seed(text, name=name), 2, "", f"partita: {self.path}: {error}\n")
+        self.said(self.seed("x" * (8 << 20) + "x"), 2, "",
+                  f"partita: {self.path} is larger than 8.0 MiB; JSON lines (--format json-lines) may be longer\n")
         self.assertEqual(self.partita("topics", "--list", "--bootstrap-server", self.ours.bootstrap).succeeded().out, before)
         missing = self.seed("records: [{topic: nowhere, value: a}]\n")
         self.said(missing, 2, "", "partita: topic nowhere does not exist, and the seed does not create it: name it under topics\n")

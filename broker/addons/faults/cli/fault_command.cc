@@ -3,23 +3,21 @@
 
 #include "broker/addons/faults/cli/fault_command.h"
 
-#include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <expected>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "broker/cli/clock_text.h"
 #include "broker/cli/http_client.h"
 #include "broker/cli/json_answer.h"
+#include "broker/cli/text_file.h"
 #include "broker/yaml/yaml.h"
 #include "protocol/percent_encoding.h"
 #include "protocol/printable.h"
@@ -171,30 +169,6 @@ ordered_json rule_of(const CommandLine& line) {
     return rule;
 }
 
-/// The text of a file, "-" for the standard input. The error is a sentence.
-std::expected<std::string, std::string> read_text(const std::string& path) {
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(path == "-" ? nullptr : std::fopen(path.c_str(), "rb"),
-                                                                 [](std::FILE* file) { return std::fclose(file); });
-    std::FILE* const file = path == "-" ? stdin : opened.get();
-    const std::string shown = path == "-" ? "the standard input" : path;
-    const auto problem = [&] { return "cannot read " + shown + ": " + std::generic_category().message(errno); };
-    if (file == nullptr) {
-        return std::unexpected(problem());
-    }
-    std::string text;
-    char piece[16 * 1024];
-    while (const std::size_t got = std::fread(piece, 1, sizeof piece, file)) {
-        text.append(piece, got);
-        if (text.size() > kFileBytesMax) {
-            return std::unexpected(shown + " is larger than a megabyte");
-        }
-    }
-    if (std::ferror(file) != 0) {
-        return std::unexpected(problem());
-    }
-    return text;
-}
-
 /// The members that the options give to a preset. The error is a sentence.
 std::expected<ordered_json, std::string> preset_of(const CommandLine& line) {
     ordered_json preset = {{"preset", line.value("preset")}};
@@ -228,7 +202,7 @@ int run_add(const CommandLine& line) {
         if (!rule.empty()) {
             return refuse("--file does not go with options of a rule: the file describes whole rules");
         }
-        auto text = read_text(line.value("file"));
+        const auto text = cli::read_text_file(line.value("file"), kFileBytesMax);
         if (!text) {
             return refuse(text.error());
         }
