@@ -344,7 +344,8 @@ std::string help_text(const Command& command, std::string_view path) {
         usage += " " + (positional.is_required ? name : "[" + name + "]");
     }
     if (!command.subcommands.empty()) {
-        usage += command.run == nullptr ? " COMMAND" : " [COMMAND]";
+        // A command stands in the place of a positional.
+        usage += !command.positionals.empty() ? "|COMMAND" : command.run == nullptr ? " COMMAND" : " [COMMAND]";
     }
     std::string text = "usage: " + usage + (command.options.empty() ? "" : " [OPTION]...") + "\n\n" +
                        std::string(command.purpose.empty() ? command.summary : command.purpose) + "\n";

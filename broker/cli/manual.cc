@@ -71,7 +71,7 @@ void add_options(const Command& command, std::string& page) {
 std::string synopsis_of(const Command& command, const std::string& name) {
     std::string line = ".B " + escaped(name) + "\n";
     if (!command.subcommands.empty() || !command.words.empty()) {
-        line += "\\fIWORD\\fR ";
+        line += command.positionals.empty() ? "\\fIWORD\\fR " : "\\fIWORD\\fR | ";
     }
     for (const tools::Option& positional : command.positionals) {
         line += "\\fI" + escaped(positional.name) + "\\fR ";
