@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 #: The menu: caption, pages.
 NAVIGATION = [
     ("Guides", [f"docs/guides/{name}" for name in ("testcontainers", "spring", "librdkafka", "ci", "repartitioning", "from-kafka", "from-redpanda")]),
-    ("Using it", ["docs/commands", "docs/capacity", "docs/eventhubs", "docs/capture", "docs/test-bench", "docs/console", "docs/http", "docs/packages", "scripts/starters/README"]),
+    ("Using it", ["docs/commands", "docs/capacity", "docs/eventhubs", "docs/capture", "docs/test-bench", "docs/scenarios", "docs/seed", "docs/check", "docs/console", "docs/http", "docs/packages", "scripts/starters/README"]),
     ("More partitions", ["docs/expansion", "docs/partitioners", "docs/ownership"]),
     ("Settings", ["docs/configuration", "docs/dynamic-configs", "docs/configs", "docs/security", "docs/durability"]),
     ("Beside Kafka", ["docs/differences", "docs/apis", "docs/clients", "docs/kafka-suites", "docs/performance"]),

@@ -91,15 +91,6 @@ int play_text(const CommandLine& line, const std::string& where, const std::stri
     return exit_code;
 }
 
-int run_file(const CommandLine& line) {
-    const std::string path = line.value("FILE");
-    const auto text = cli::read_text_file(path, kFileBytesMax);
-    if (!text) {
-        return refuse(text.error());
-    }
-    return play_text(line, path, std::filesystem::path(path).parent_path().string(), *text);
-}
-
 const LibraryScenario* find_in_library(std::string_view name) {
     const auto all = library();
     const auto found = std::ranges::find(all, name, &LibraryScenario::name);
@@ -155,7 +146,26 @@ int run_show(const CommandLine& line) {
     return std::fflush(stdout) == 0 ? kExitPassed : kExitBroken;
 }
 
-constexpr tools::Option kPlayOptions[] = {
+constexpr tools::Option kOnlyHelp[] = {kHelp};
+constexpr tools::Option kName[] = {
+    {.name = "NAME",
+     .argument = "",
+     .help = "the name of the scenario, as `partita scenario list` prints it",
+     .is_required = true},
+};
+
+}  // namespace
+
+int run_file(const CommandLine& line) {
+    const std::string path = line.value("FILE");
+    const auto text = cli::read_text_file(path, kFileBytesMax);
+    if (!text) {
+        return refuse(text.error());
+    }
+    return play_text(line, path, std::filesystem::path(path).parent_path().string(), *text);
+}
+
+constinit const tools::Option kPlayOptions[6] = {
     {.name = "against",
      .argument = "command",
      .help = "play against this application: a line for the shell, in place of the command in the file"},
@@ -165,18 +175,10 @@ constexpr tools::Option kPlayOptions[] = {
     {.name = "keep", .argument = "", .help = "keep the directory with the broker's log, and print its path"},
     kHelp,
 };
-constexpr tools::Option kOnlyHelp[] = {kHelp};
-constexpr tools::Option kFile[] = {
+constinit const tools::Option kPlayedFile[1] = {
     {.name = "FILE", .argument = "", .help = "the file with the scenario", .is_required = true},
 };
-constexpr tools::Option kName[] = {
-    {.name = "NAME",
-     .argument = "",
-     .help = "the name of the scenario, as `partita scenario list` prints it",
-     .is_required = true},
-};
-
-constexpr Command kScenarioActions[] = {
+constinit const Command kScenarioActions[3] = {
     {.name = "list", .summary = "list the scenarios that come along", .options = kOnlyHelp, .run = run_list},
     {.name = "run",
      .summary = "play a scenario that comes along (exit code 0 passed, 1 failed, 3 not playable)",
@@ -189,18 +191,5 @@ constexpr Command kScenarioActions[] = {
      .positionals = kName,
      .run = run_show},
 };
-
-}  // namespace
-
-constinit const Command kScenarioCommand{
-    .name = "scenario",
-    .summary = "play a scenario with an application and a broker of its own (exit code 0 passed, 1 failed, 3 not playable)",
-    .purpose =
-        "Play a scenario: start a broker with a test bench, start an application, let topics grow and things fail, and check "
-        "what the application received. See docs/scenarios.md.",
-    .options = kPlayOptions,
-    .positionals = kFile,
-    .subcommands = kScenarioActions,
-    .run = run_file};
 
 }  // namespace partita::scenarios

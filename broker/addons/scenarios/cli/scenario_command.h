@@ -1,7 +1,5 @@
 #pragma once
 
-#include <span>
-
 #include "broker/cli/command.h"
 
 /// `partita scenario FILE`, `partita scenario list` and `partita scenario run NAME`.
@@ -14,6 +12,10 @@ inline constexpr int kExitFailed = 1;
 /// The scenario could not be played to its end.
 inline constexpr int kExitBroken = 3;
 
-extern const cli::Command kScenarioCommand;
+extern const tools::Option kPlayOptions[6];
+extern const tools::Option kPlayedFile[1];
+extern const cli::Command kScenarioActions[3];
+/// Plays the scenario in a file.
+[[nodiscard]] int run_file(const cli::CommandLine& line);
 
 }  // namespace partita::scenarios
