@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <cstdint>
-#include <random>
 #include <string>
 
 #include "broker/yaml/reader.h"
@@ -106,31 +104,6 @@ TEST(Yaml, SizeDepthKeysAndDocumentsAreLimited) {
     EXPECT_EQ(parse_all("--- 1\n--- 2\n", {.documents_max = 2})->size(), 2u);
     EXPECT_EQ(problem_of("a: " + std::string(100'000, '[') + std::string(100'000, ']')),
               "line 1, column 67: more than 64 lists and mappings within each other");
-}
-
-TEST(Yaml, NoTextBreaksTheParser) {
-    const std::string seeds[] = {"a: &x {k: [1, 2]}\nb: *x\n", "- 'a\n  b'\n- |\n  text\n- >-\n  more\n? k\n: v\n",
-                                 "%YAML 1.2\n---\n!!map {a: \"\\x41\\u00e9\"}\n...\n", "{\"a\": [true, null, 1e5]}"};
-    const std::string letters = "{}[]:,-?&*!|>'\"%#@ \n\t~ab01.\\\xff\x80";
-    std::mt19937 random(7);
-    int good = 0;
-    for (int round = 0; round < 5'000; ++round) {
-        std::string text = seeds[random() % 4];
-        for (unsigned change = random() % 6 + 1; change > 0; --change) {
-            const std::size_t at = random() % (text.size() + 1);
-            if (random() % 2 == 0 && at < text.size()) {
-                text.erase(at, random() % 4);
-            } else {
-                text.insert(at, 1, letters[random() % letters.size()]);
-            }
-        }
-        const auto documents = parse_all(text);
-        good += documents ? 1 : 0;
-        for (std::size_t index = 0; documents && index < documents->size(); ++index) {
-            ASSERT_FALSE((*documents)[index].value().dump().empty()) << text;
-        }
-    }
-    EXPECT_GT(good, 300);
 }
 
 TEST(YamlReader, MembersAreReadStrictly) {
