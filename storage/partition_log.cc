@@ -105,17 +105,17 @@ std::expected<StagedAppend, AppendError> PartitionLog::stage(MutableBytes batch,
     if (state.staged.size() >= PartitionLogState::kMaximumStaged) {
         return refuse(AppendFailure::storage_error, "too many batches wait to be written");
     }
-    PARTITA_ASSERT(context.leader_epoch >= state.last_staged_epoch, "leader epochs never go back");
-
+    // Epochs never go back. The one of the context may have been read before another thread staged a batch with the next.
+    const LeaderEpoch leader_epoch = std::max(context.leader_epoch, state.last_staged_epoch);
     PARTITA_ASSERT(state.next_offset >= log_end_offset(), "what is staged follows what is written");
 
     header->base_offset = state.next_offset;
-    header->partition_leader_epoch = context.leader_epoch;
+    header->partition_leader_epoch = leader_epoch;
     StagedBatch staged;
     staged.bytes = batch;
     staged.header = *header;
     staged.now = context.now;
-    staged.leader_epoch = context.leader_epoch;
+    staged.leader_epoch = leader_epoch;
     if (header->has_producer_id()) {
         std::optional<ControlMarker> marker;
         if (header->attributes.is_control()) {
@@ -143,9 +143,9 @@ std::expected<StagedAppend, AppendError> PartitionLog::stage(MutableBytes batch,
             staged.stable_end = state.producers.first_open_transaction().value_or(header->next_offset());
         }
     }
-    patch_base_offset_and_epoch(batch, header->base_offset, context.leader_epoch);
+    patch_base_offset_and_epoch(batch, header->base_offset, leader_epoch);
     PARTITA_ASSERT(base_offset_of(batch) == header->base_offset, "the bytes carry the offset that the batch is staged at");
-    state.last_staged_epoch = context.leader_epoch;
+    state.last_staged_epoch = leader_epoch;
     state.next_offset = header->next_offset();
     if (state.group == nullptr) {
         state.group = std::allocate_shared<FlushGroup>(RecyclingAllocator<FlushGroup, kKeptFlushGroups>());

@@ -41,7 +41,7 @@ enum class AppendOrigin : std::uint8_t {
 };
 
 struct AppendContext {
-    /// Written into the batch; never lower than in an earlier append.
+    /// Written into the batch, or a later one if an append beside this one has begun that already.
     LeaderEpoch leader_epoch{0};
     /// Time of arrival. It decides about segment.ms when a batch carries no timestamp, and it ages producers.
     TimestampMs now{0};

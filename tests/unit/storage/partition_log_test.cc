@@ -481,5 +481,14 @@ TEST_F(PartitionLogTest, TwoThreadsStageAndFlushAndEachLearnsItsOwn) {
     EXPECT_EQ(read_all(log, {0}).substr(0, 5).find("error"), std::string::npos);
 }
 
+TEST_F(PartitionLogTest, AnAppendThatReadItsEpochBeforeAnotherBeganANewOneCarriesTheNewOne) {
+    auto first = make_batch({.records = 1});
+    auto second = make_batch({.records = 1});
+    ASSERT_TRUE(world.log().append(first, {.leader_epoch = {5}, .now = {1000}}));
+    ASSERT_TRUE(world.log().append(second, {.leader_epoch = {3}, .now = {1000}}));
+    EXPECT_EQ(world.log().leader_epoch_at({1}), LeaderEpoch{5});
+    EXPECT_EQ(world.log().leader_epochs(), (std::vector<EpochStart>{{{5}, {0}}}));
+}
+
 }  // namespace
 }  // namespace partita::test
