@@ -20,12 +20,15 @@ SnapshotEditor& ChangeBuilder::editor() {
     return *editor_;
 }
 
-void ChangeBuilder::create_topic(Topic topic) {
+void ChangeBuilder::create_topic(Topic topic, std::vector<std::vector<BrokerId>> assignments) {
     PARTITA_ASSERT(topic.expansions.empty(), "a new topic has not grown");
     effects_.records.push_back(topic_record(topic));
     auto after = std::make_shared<const Topic>(std::move(topic));
     editor().insert_topic(after);
-    effects_.changes.push_back({.kind = CatalogChange::Kind::topic_created, .after = std::move(after)});
+    effects_.changes.push_back({.kind = CatalogChange::Kind::topic_created,
+                                .before = nullptr,
+                                .after = std::move(after),
+                                .assignments = std::move(assignments)});
 }
 
 void ChangeBuilder::delete_topic(const TopicPointer& topic) {
@@ -41,7 +44,7 @@ void ChangeBuilder::delete_topic(const TopicPointer& topic) {
     effects_.changes.push_back({.kind = CatalogChange::Kind::topic_deleted, .before = topic});
 }
 
-void ChangeBuilder::expand_topic(const TopicPointer& before, Topic after) {
+void ChangeBuilder::expand_topic(const TopicPointer& before, Topic after, std::vector<std::vector<BrokerId>> assignments) {
     PARTITA_ASSERT(after.expansions.size() == before->expansions.size() + 1, "every expansion leaves an entry");
     const ExpansionEpoch& expansion = *after.expansions.back();
     PARTITA_ASSERT(std::cmp_equal(expansion.epoch, after.expansions.size()), "epochs are dense: a replay takes no gap");
@@ -51,7 +54,10 @@ void ChangeBuilder::expand_topic(const TopicPointer& before, Topic after) {
     effects_.records.push_back(expansion_record(after.id, *after.expansions.back()));
     auto shared = std::make_shared<const Topic>(std::move(after));
     editor().replace_topic(shared);
-    effects_.changes.push_back({.kind = CatalogChange::Kind::topic_expanded, .before = before, .after = std::move(shared)});
+    effects_.changes.push_back({.kind = CatalogChange::Kind::topic_expanded,
+                                .before = before,
+                                .after = std::move(shared),
+                                .assignments = std::move(assignments)});
 }
 
 void ChangeBuilder::publish_annotation(const TopicPointer& before, Topic after) {
@@ -195,6 +201,16 @@ std::optional<std::string> assignment_problem(std::span<const BrokerId> brokers,
                std::to_string(*expected_replicas) + " replica(s).";
     }
     return std::nullopt;
+}
+
+std::optional<std::string> dead_assignment_problem(std::span<const BrokerId> brokers, PartitionIndex partition,
+                                                   std::span<const BrokerId> fenced) {
+    const auto is_fenced = [&](BrokerId broker) { return std::ranges::find(fenced, broker) != fenced.end(); };
+    if (!std::ranges::all_of(brokers, is_fenced)) {
+        return std::nullopt;
+    }
+    return "All brokers specified in the manual partition assignment for partition " + std::to_string(partition.value) +
+           " are fenced or in controlled shutdown.";
 }
 
 std::optional<CatalogError> config_value_problem(const ConfigMap& configs) {

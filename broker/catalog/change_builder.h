@@ -23,10 +23,11 @@ class ChangeBuilder {
     /// `CatalogSnapshot::sequence` of the result.
     [[nodiscard]] std::int64_t next_sequence() const { return base_->sequence() + 1; }
 
-    void create_topic(Topic topic);
+    /// `assignments`: see CatalogChange.
+    void create_topic(Topic topic, std::vector<std::vector<BrokerId>> assignments = {});
     void delete_topic(const TopicPointer& topic);
     /// `after` has one more expansion and the new count.
-    void expand_topic(const TopicPointer& before, Topic after);
+    void expand_topic(const TopicPointer& before, Topic after, std::vector<std::vector<BrokerId>> assignments = {});
     /// `after` differs in one epoch: it also has the producers in `added`.
     void record_switches(const TopicPointer& before, Topic after, std::int32_t epoch, std::span<const ProducerSwitch> added);
     /// `after` differs in the record of that epoch, apart from its producers.
@@ -62,6 +63,10 @@ class ChangeBuilder {
 [[nodiscard]] std::optional<std::string> assignment_problem(std::span<const BrokerId> brokers,
                                                             std::optional<std::size_t> expected_replicas,
                                                             std::span<const BrokerId> registered);
+
+/// The problem if a client assigns only dead brokers to this partition. Null otherwise.
+[[nodiscard]] std::optional<std::string> dead_assignment_problem(std::span<const BrokerId> brokers, PartitionIndex partition,
+                                                                 std::span<const BrokerId> fenced);
 
 /// Kafka's refusal if a value is too long; null if all fit.
 [[nodiscard]] std::optional<CatalogError> config_value_problem(const ConfigMap& configs);

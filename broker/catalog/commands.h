@@ -99,8 +99,10 @@ struct CatalogLimits {
 
 /// The broker configs that the catalog acts on. The shell passes them again with every command, since some may change.
 struct CatalogSettings {
-    /// The registered brokers, all of them alive. With one node: its own id.
+    /// The registered brokers. With one node: its own id.
     Required<std::vector<BrokerId>> brokers;
+    /// Those of them that are not alive.
+    std::vector<BrokerId> fenced_brokers = {};
     Required<std::int32_t> num_partitions;
     Required<std::int32_t> default_replication_factor;
     Required<bool> delete_topic_enable;
@@ -116,6 +118,10 @@ struct CatalogSettings {
     Required<std::int32_t> share_coordinator_state_topic_num_partitions;
     Required<std::int32_t> share_coordinator_state_topic_segment_bytes;
     Required<std::int32_t> share_coordinator_state_topic_min_isr;
+    /// The wanted numbers of replicas of these topics. They get fewer where there are fewer brokers.
+    std::int16_t offsets_topic_replication_factor = 1;
+    std::int16_t transaction_state_log_replication_factor = 1;
+    std::int16_t share_coordinator_state_topic_replication_factor = 1;
 };
 
 class MutationQuotas;

@@ -49,6 +49,11 @@ CatalogError judge(const TopicToExpand& wish, const Topic* topic, std::int64_t r
                     assignment_problem(brokers, static_cast<std::size_t>(topic->replication_factor), settings.brokers.value)) {
                 return error(ErrorCode::invalid_replica_assignment, std::move(*problem));
             }
+            const PartitionIndex partition{topic->partition_count +
+                                           static_cast<std::int32_t>(&brokers - wish.assignments->data())};
+            if (auto problem = dead_assignment_problem(brokers, partition, settings.fenced_brokers)) {
+                return error(ErrorCode::invalid_replica_assignment, std::move(*problem));
+            }
         }
     }
     if (records_before + added > kMaxRecordsPerRequest) {
@@ -148,7 +153,8 @@ Decision<CreatePartitions> CatalogCore::decide(const CreatePartitions& command, 
         if (!judged.failed()) {
             records += wish.count - topic->partition_count;
             if (!command.validate_only) {
-                change.expand_topic(topic, expanded(*topic, wish, change.next_sequence(), context));
+                change.expand_topic(topic, expanded(*topic, wish, change.next_sequence(), context),
+                                    wish.assignments.value_or(std::vector<std::vector<BrokerId>>()));
             }
         }
         answer.topics.push_back({std::string(wish.name), std::move(judged)});

@@ -113,6 +113,9 @@ std::expected<Shape, CatalogError> judge_assignments(const TopicToCreate& topic,
             return fail(ErrorCode::invalid_replica_assignment, std::move(*problem));
         }
         replicas = assignment.brokers.size();
+        if (auto problem = dead_assignment_problem(assignment.brokers, assignment.partition, settings.fenced_brokers)) {
+            return fail(ErrorCode::invalid_replica_assignment, std::move(*problem));
+        }
     }
     const auto count = static_cast<std::int32_t>(partitions.size());
     if (*partitions.begin() != 0 || *partitions.rbegin() != count - 1) {
@@ -170,6 +173,15 @@ std::expected<Topic, CatalogError> judge_topic(const TopicToCreate& topic, const
     return created;
 }
 
+/// By partition.
+std::vector<std::vector<BrokerId>> assignments_of(const TopicToCreate& topic) {
+    std::vector<std::vector<BrokerId>> assignments(topic.assignments.size());
+    for (const ManualAssignment& assignment : topic.assignments) {
+        assignments[static_cast<std::size_t>(assignment.partition.value)] = assignment.brokers;
+    }
+    return assignments;
+}
+
 CreatedTopic created_result(const Topic& topic) {
     return {.name = topic.name,
             .id = topic.id,
@@ -183,9 +195,8 @@ TopicToCreate automatic_topic(std::string_view name, const CatalogSettings& sett
     TopicToCreate topic{.name = name};
     if (const InternalTopic* internal = find_internal_topic(name)) {
         topic.num_partitions = partitions_when_made(*internal, settings);
-        // Kafka's sample configuration asks for 3 replicas of these topics, which one node cannot have: they get one. A user's
-        // topic is refused in that case, as in Kafka.
-        topic.replication_factor = 1;
+        // A user's topic that asks for too many is refused, as in Kafka.
+        topic.replication_factor = replicas_when_made(*internal, settings);
         configs = configs_when_made(*internal, settings);
     }
     for (const auto& [key, value] : configs) {
@@ -244,7 +255,7 @@ Decision<CreateTopics> CatalogCore::decide(const CreateTopics& command, const Ca
         created->id = fresh_topic_id(context, change.draft());
         answer.topics.push_back(created_result(*created));
         if (!command.validate_only) {
-            change.create_topic(std::move(*created));
+            change.create_topic(std::move(*created), assignments_of(topic));
         }
     }
     for (const TopicToCreate& topic : command.topics) {

@@ -49,6 +49,9 @@ struct CatalogChange {
     /// Null for topic_deleted, and for changes that concern no topic. The newest expansion is
     /// `after->expansions.back()`.
     TopicPointer after;
+    /// For topic_created and topic_expanded: the brokers that the command chose for each new partition. Empty if it left the
+    /// choice to the cluster.
+    std::vector<std::vector<BrokerId>> assignments = {};
     /// Set for configs_changed.
     ConfigResourceType resource_type = ConfigResourceType::unknown;
     std::string resource_name;

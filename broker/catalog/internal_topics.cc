@@ -22,24 +22,28 @@ constexpr std::array kInternalTopics{
                   .coordinator = CoordinatorKind::groups,
                   .partition_count = &CatalogSettings::offsets_topic_num_partitions,
                   .segment_bytes = &CatalogSettings::offsets_topic_segment_bytes,
+                  .replication_factor = &CatalogSettings::offsets_topic_replication_factor,
                   .min_isr = nullptr,
                   .configs = kOffsetsConfigs},
     InternalTopic{.name = kTransactionTopicName,
                   .coordinator = CoordinatorKind::transactions,
                   .partition_count = &CatalogSettings::transaction_state_log_num_partitions,
                   .segment_bytes = &CatalogSettings::transaction_state_log_segment_bytes,
+                  .replication_factor = &CatalogSettings::transaction_state_log_replication_factor,
                   .min_isr = &CatalogSettings::transaction_state_log_min_isr,
                   .configs = kTransactionConfigs},
     InternalTopic{.name = kShareGroupTopicName,
                   .coordinator = std::nullopt,
                   .partition_count = &CatalogSettings::share_coordinator_state_topic_num_partitions,
                   .segment_bytes = &CatalogSettings::share_coordinator_state_topic_segment_bytes,
+                  .replication_factor = &CatalogSettings::share_coordinator_state_topic_replication_factor,
                   .min_isr = &CatalogSettings::share_coordinator_state_topic_min_isr,
                   .configs = kShareGroupConfigs},
     InternalTopic{.name = kClaimsTopicName,
                   .coordinator = CoordinatorKind::claims,
                   .partition_count = nullptr,
                   .segment_bytes = &CatalogSettings::offsets_topic_segment_bytes,
+                  .replication_factor = nullptr,
                   .min_isr = nullptr,
                   .takes_records_of_administrators = false,
                   .configs = kOffsetsConfigs},
@@ -77,6 +81,12 @@ std::int32_t partitions_when_made(const InternalTopic& topic, const CatalogSetti
         return 1;
     }
     return settings.*topic.partition_count;
+}
+
+std::int16_t replicas_when_made(const InternalTopic& topic, const CatalogSettings& settings) {
+    const std::int16_t wanted = topic.replication_factor == nullptr ? std::int16_t{1} : settings.*topic.replication_factor;
+    // Kafka's sample configuration asks for 3 replicas of these topics, which fewer nodes cannot have.
+    return std::min(wanted, static_cast<std::int16_t>(settings.brokers.value.size()));
 }
 
 ConfigMap configs_when_made(const InternalTopic& topic, const CatalogSettings& settings) {

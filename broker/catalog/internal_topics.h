@@ -27,6 +27,8 @@ struct InternalTopic {
     /// Null: one partition.
     Required<std::int32_t> CatalogSettings::* partition_count;
     Required<std::int32_t> CatalogSettings::* segment_bytes;
+    /// Null: one replica.
+    std::int16_t CatalogSettings::* replication_factor;
     /// Null: the topic is created without `min.insync.replicas`.
     Required<std::int32_t> CatalogSettings::* min_isr;
     /// True if administrators' clients may write there, as they may into Kafka's own.
@@ -50,6 +52,7 @@ struct InternalTopic {
 
 /// The partition count and the settings of such a topic at creation on first use.
 [[nodiscard]] std::int32_t partitions_when_made(const InternalTopic& topic, const CatalogSettings& settings);
+[[nodiscard]] std::int16_t replicas_when_made(const InternalTopic& topic, const CatalogSettings& settings);
 [[nodiscard]] ConfigMap configs_when_made(const InternalTopic& topic, const CatalogSettings& settings);
 
 }  // namespace partita::catalog

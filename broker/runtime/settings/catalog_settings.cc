@@ -35,6 +35,11 @@ catalog::CatalogSettings catalog_settings(const config::BrokerConfig& config) {
         .share_coordinator_state_topic_num_partitions = config.share_coordinator_state_topic_num_partitions,
         .share_coordinator_state_topic_segment_bytes = config.share_coordinator_state_topic_segment_bytes,
         .share_coordinator_state_topic_min_isr = std::int32_t{config.share_coordinator_state_topic_min_isr},
+        .offsets_topic_replication_factor = std::get<std::int16_t>(config.value("offsets.topic.replication.factor")),
+        .transaction_state_log_replication_factor =
+            std::get<std::int16_t>(config.value("transaction.state.log.replication.factor")),
+        .share_coordinator_state_topic_replication_factor =
+            std::get<std::int16_t>(config.value("share.coordinator.state.topic.replication.factor")),
     };
 }
 

@@ -258,5 +258,61 @@ TEST(CreateTopics, InCordonedDirectoriesArePlacedByNobodyButTheRequestItself) {
     EXPECT_EQ(catalog.carry_out(AutoCreateTopic{"__consumer_offsets"}).error, CatalogError{});
 }
 
+TEST(CreateTopics, TellsTheClusterWhichBrokersTheClientChose) {
+    TestCatalog catalog;
+    catalog.settings.brokers = std::vector{BrokerId{1}, BrokerId{2}};
+    CreateTopics command;
+    command.topics.push_back({.name = "t",
+                              .assignments = {{.partition = PartitionIndex{1}, .brokers = {BrokerId{1}}},
+                                              {.partition = PartitionIndex{0}, .brokers = {BrokerId{2}}}}});
+    EXPECT_EQ(catalog.carry_out(command).topics.at(0).error, CatalogError{});
+    ASSERT_EQ(catalog.last_effects.changes.size(), 1U);
+    EXPECT_EQ(catalog.last_effects.changes[0].assignments, (std::vector<std::vector<BrokerId>>{{BrokerId{2}}, {BrokerId{1}}}));
+    EXPECT_EQ(catalog.create("left-to-the-cluster", 2, 2), CatalogError{});
+    EXPECT_TRUE(catalog.last_effects.changes.at(0).assignments.empty());
+
+    CreatePartitions growth;
+    growth.topics.push_back({"t", 3, std::vector<std::vector<BrokerId>>{{BrokerId{2}}}});
+    EXPECT_EQ(catalog.carry_out(growth).topics.at(0).error, CatalogError{});
+    EXPECT_EQ(catalog.last_effects.changes.at(0).assignments, (std::vector<std::vector<BrokerId>>{{BrokerId{2}}}));
+}
+
+TEST(CreateTopics, RefusesAnAssignmentToDeadBrokersOnly) {
+    TestCatalog catalog;
+    catalog.settings.brokers = std::vector{BrokerId{1}, BrokerId{2}};
+    catalog.settings.fenced_brokers = {BrokerId{2}};
+    const auto create = [&](std::vector<BrokerId> brokers) {
+        CreateTopics command;
+        command.topics.push_back({.name = "t", .assignments = {{.partition = PartitionIndex{0}, .brokers = std::move(brokers)}}});
+        return catalog.carry_out(command).topics.at(0).error;
+    };
+    EXPECT_EQ(
+        create({BrokerId{2}}),
+        (CatalogError{ErrorCode::invalid_replica_assignment,
+                      "All brokers specified in the manual partition assignment for partition 0 are fenced or in controlled "
+                      "shutdown."}));
+    EXPECT_EQ(create({BrokerId{1}}), CatalogError{});
+    CreatePartitions growth;
+    growth.topics.push_back({"t", 2, std::vector<std::vector<BrokerId>>{{BrokerId{2}}}});
+    EXPECT_EQ(
+        catalog.carry_out(growth).topics.at(0).error,
+        (CatalogError{ErrorCode::invalid_replica_assignment,
+                      "All brokers specified in the manual partition assignment for partition 1 are fenced or in controlled "
+                      "shutdown."}));
+}
+
+TEST(AutoCreateTopic, GivesInternalTopicsAsManyReplicasAsThereAreBrokers) {
+    TestCatalog catalog;
+    catalog.settings.offsets_topic_replication_factor = 3;
+    for (const int count : {1, 2, 4}) {
+        catalog.settings.brokers = std::vector<BrokerId>();
+        for (std::int32_t id = 1; id <= count; ++id) {
+            catalog.settings.brokers.value.push_back(BrokerId{id});
+        }
+        const auto decided = catalog.decide(AutoCreateTopic{.name = "__consumer_offsets"});
+        EXPECT_EQ(decided.result.replication_factor, std::min(count, 3));
+    }
+}
+
 }  // namespace
 }  // namespace partita::catalog
