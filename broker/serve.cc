@@ -193,13 +193,22 @@ class Shutdown {
 
 void announce(const config::BrokerConfig& config, const std::vector<net::BoundListener>& listeners, const std::string& http) {
     for (const net::BoundListener& listener : listeners) {
-        const auto advertised = config::advertised_address(config.listeners, listener.name, listener.address, listener.port);
-        log::info("net", "listening",
-                  {{"listener", listener.name},
-                   {"address", config::to_string(config::AdvertisedAddress{listener.address, listener.port})},
-                   {"advertises", !advertised                                                 ? "nothing"
-                                  : advertised->host == "0.0.0.0" || advertised->host == "::" ? "the address of each connection"
-                                                                                              : config::to_string(*advertised)}});
+        auto advertised = config::advertised_address(config.listeners, listener.name, listener.address, listener.port);
+        if (advertised) {
+            advertised->port = listener.advertised_port;
+        }
+        const std::string address = config::to_string(config::AdvertisedAddress{listener.address, listener.port});
+        const std::string advertises = !advertised ? "nothing"
+                                       : advertised->host == "0.0.0.0" || advertised->host == "::"
+                                           ? "the address of each connection"
+                                           : config::to_string(*advertised);
+        if (listener.node == kNoBroker) {
+            log::info("net", "listening", {{"listener", listener.name}, {"address", address}, {"advertises", advertises}});
+        } else {
+            log::info(
+                "net", "listening",
+                {{"broker", listener.node.value}, {"listener", listener.name}, {"address", address}, {"advertises", advertises}});
+        }
     }
     if (!http.empty()) {
         log::info("http", "listening", {{"address", http}});
@@ -259,6 +268,31 @@ void run_reactors(const std::vector<std::unique_ptr<runtime::Reactor>>& reactors
     for (std::thread& thread : threads) {
         thread.join();
     }
+}
+
+/// Opens the listeners of every node.
+std::expected<std::vector<net::BoundListener>, std::string> open_listeners(net::Server& server, const runtime::Services& services,
+                                                                           const config::BrokerConfig& config,
+                                                                           const Schedule& schedule, net::HeldSockets* held) {
+    const net::FrontMaker fronts = kafka::kafka_fronts(services, kafka::local_handlers(), schedule);
+    logs::NodePlan* const plan = services.placement.plan();
+    PARTITA_TRY_ASSIGN(auto bound, server.open(config.listeners.listeners, fronts, held,
+                                               {.id = plan == nullptr ? kNoBroker : services.placement.own()}));
+    if (plan == nullptr) {
+        return bound;
+    }
+    std::uint16_t step = 0;
+    for (const BrokerId node : plan->further_nodes()) {
+        PARTITA_TRY_ASSIGN(const auto further,
+                           server.open(config.listeners.listeners, fronts, held, {.id = node, .port_step = ++step}));
+        bound.insert(bound.end(), further.begin(), further.end());
+    }
+    std::vector<logs::NodeListener> listeners;
+    for (const net::BoundListener& each : bound) {
+        listeners.push_back({.node = each.node, .listener = each.name, .port = each.advertised_port});
+    }
+    plan->set_doors(std::move(listeners), &server);
+    return bound;
 }
 
 /// Hands a wish for a change to the broker that runs.
@@ -410,9 +444,7 @@ Ended run_broker(const ServeOptions& options, const Schedule& schedule, KeptSign
         (void)broker->close();
         return refused(message);
     };
-    auto listeners =
-        server.open(options.config->listeners.listeners, kafka::kafka_fronts(services, kafka::local_handlers(), schedule),
-                    before ? &before->legacy.sockets : nullptr);
+    auto listeners = open_listeners(server, services, *options.config, schedule, before ? &before->legacy.sockets : nullptr);
     if (!listeners) {
         return refuse_cleanly(listeners.error());
     }
@@ -468,6 +500,9 @@ Ended run_broker(const ServeOptions& options, const Schedule& schedule, KeptSign
     started.start(first_reactor.machine_now() + kStartMemoryDelayMs, release_start_memory);
 
     run_reactors(services.turns.reactors());
+    if (logs::NodePlan* const plan = services.placement.plan()) {
+        plan->set_doors({}, nullptr);
+    }
     purge = {};
     if (!shutdown.change()) {
         return {.code = broker->close() ? 0 : 1, .change = std::nullopt, .legacy = {}};

@@ -75,6 +75,8 @@ struct Generation : StrongInt<struct GenerationTag, std::int32_t> {
 
 inline constexpr ProducerId kNoProducerId{-1};
 inline constexpr LeaderEpoch kNoLeaderEpoch{-1};
+/// No broker in particular: nobody leads, or a client asked none of them.
+inline constexpr BrokerId kNoBroker{-1};
 inline constexpr Offset kNoOffset{-1};
 inline constexpr TimestampMs kNoTimestamp{-1};
 

@@ -16,6 +16,7 @@
 #include "storage/data_change.h"
 
 namespace partita::logs {
+class Placement;
 class PublishedTopics;
 class Turns;
 }  // namespace partita::logs
@@ -62,6 +63,8 @@ struct AddonPlace {
     const config::CurrentConfig& config;
     logs::PublishedTopics& topics;
     logs::Turns& turns;
+    /// An addon may bring the plan of several nodes; their topics follow in `load`.
+    logs::Placement& placement;
     runtime::CoordinatorHosts& coordinators;
     runtime::OwnChanges& own_changes;
     insight::FindingsHub& findings;

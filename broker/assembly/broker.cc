@@ -117,7 +117,7 @@ struct Broker::Parts {
     std::unique_ptr<Storage> storage;
     const ChangeData change_data;
     config::CurrentConfig config;
-    const logs::Placement placement;
+    logs::Placement placement;
     config::ConfigMap places;
     runtime::Counters counters;
     runtime::FailureLog failures;
@@ -169,7 +169,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       fencing(*storage, coordination.groups, connections, topics, turns, findings, upkeep,
               runtime::longest_transaction_ms(*options.config)),
       topic_states(config, *storage->logs, fencing.fences),
-      catalog(config, topics, topic_states, upkeep),
+      catalog(config, topics, topic_states, placement, upkeep),
       own_changes(turns, catalog, upkeep, failures),
       extensions(join_addons()),
       watching(topics, coordination.groups, coordination.transactions, connections, config, findings, own_changes,
@@ -199,6 +199,7 @@ handlers::Extensions Broker::Parts::join_addons() {
                    .config = config,
                    .topics = topics,
                    .turns = turns,
+                   .placement = placement,
                    .coordinators = coordination.hosts,
                    .own_changes = own_changes,
                    .findings = findings,

@@ -40,7 +40,7 @@ class Broker {
         /// The access rules; null allows everything. They outlive the broker.
         const access::Rules* access_rules = nullptr;
         /// The nodes that the broker presents itself as; null for the single node that `config` names. Outlives the broker.
-        const logs::NodePlan* nodes = nullptr;
+        logs::NodePlan* nodes = nullptr;
         /// Ends this broker for a change of its data; empty if its owner does not do that.
         ChangeData change_data = {};
         /// True to end the process if the data directory is deleted (DirectoryWatch).

@@ -1,12 +1,13 @@
 // Produce: v3-13.
 //
-//   v8: errors of single records; v9: flexible; v10: leader hints (never sent: a client at the wrong node asks Metadata); v12:
-//   implicit AddPartitionsToTxn; v13: topics by id only.
+//   v8: errors of single records; v9: flexible; v10: the leader, for a client at the wrong node (KIP-951); v12: implicit
+//   AddPartitionsToTxn; v13: topics by id only.
 //
 // With acks=0 the client gets no answer; if a partition fails, the broker closes the connection. The log service
 // (logs/appender.h) handles the batches. It refuses or stages each batch. It reports the result at the end of the loop turn, or
 // after the sync if flush.messages requires one.
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -37,6 +38,7 @@ using logs::Outcome;
 constexpr std::string_view kAdminClientId = "__admin_client";
 
 constexpr std::int16_t kZstdSince = 7;
+constexpr std::int16_t kNamesLeadersSince = 10;
 /// From this version on, clients rely on the broker to add partitions to a transaction.
 constexpr std::int16_t kAddsPartitionsSince = 12;
 constexpr std::int16_t kNamesTopicsByIdSince = 13;
@@ -49,6 +51,8 @@ class ProduceReply final : public logs::AppendListener {
     static void operator delete(void* memory) { RecycledBlocks<sizeof(ProduceReply)>::give_back(memory); }
 
     void set_pending(runtime::KafkaCall pending) { pending_ = std::move(pending); }
+    /// May be null; lives as long as the request.
+    void set_hints(const LeaderHints* hints) { hints_ = hints; }
 
     void on_written(logs::AppendRequest& appends, logs::Turn& turn) override {
         if (!appends.needs_sync()) {
@@ -75,12 +79,13 @@ class ProduceReply final : public logs::AppendListener {
             nothing.rest_ms = pending_.throttle_ms;
             return nothing;
         }
-        return runtime::encode_reply(pending_, produce_response(request_, appends, pending_.api_version, turn.arena()));
+        return runtime::encode_reply(pending_, produce_response(request_, appends, pending_.api_version, turn.arena(), hints_));
     }
 
     logs::Turns& turns_;
     /// Lives in the turn's arena.
     const ProduceRequest& request_;
+    const LeaderHints* hints_ = nullptr;
     runtime::KafkaCall pending_;
 };
 
@@ -135,12 +140,31 @@ void look_up(runtime::ClientRequest& context, const runtime::RecordServices& ser
             append.outcome = topic.outcome;
             if (topic.topic != nullptr) {
                 const logs::PartitionLookup partition =
-                    logs::find_partition(*topic.topic, append.index, services.placement, context.listener().name);
+                    logs::find_partition(*topic.topic, append.index, services.placement, context.listener().node);
                 append.outcome = partition.outcome;
                 append.partition = partition.partition == nullptr ? nullptr : partition.partition->get();
             }
         }
     });
+}
+
+/// Null if every batch came to the right node, or the client would not understand.
+const LeaderHints* leader_hints(runtime::ClientRequest& context, const runtime::RecordServices& services,
+                                const logs::AppendRequest& appends) {
+    const auto is_misled = [](const logs::Append& append) { return append.outcome == Outcome::not_led_here; };
+    if (services.placement.plan() == nullptr || context.version() < kNamesLeadersSince ||
+        std::ranges::none_of(appends.appends, is_misled)) {
+        return nullptr;
+    }
+    Arena& arena = context.arena();
+    const NodeKnowledge known = node_knowledge(context, services);
+    ArenaVector<LeaderHint> leaders(arena, appends.appends.size());
+    for (const logs::Append& append : appends.appends) {
+        leaders.push_back(is_misled(append) ? leader_hint(known, *append.topic, append.index) : LeaderHint());
+    }
+    return new (arena.allocate_unlimited(sizeof(LeaderHints), alignof(LeaderHints)))
+        LeaderHints{.leaders = leaders,
+                    .nodes = leader_endpoints<ProduceResponse::NodeEndpoint>(known, arena, {leaders.begin(), leaders.end()})};
 }
 
 /// Refuses every partition with the same error.
@@ -188,14 +212,17 @@ void produce_records(runtime::ClientRequest& context, const runtime::RecordServi
                                .adds_partitions = context.version() >= kAddsPartitionsSince};
     }
     look_up(context, services, *request, appends);
+    const LeaderHints* const hints = leader_hints(context, services, appends);
     appends.knows_zstd = context.version() >= kZstdSince;
     appends.is_administrators = context.client_id == kAdminClientId;
     appends.is_first = !context.client.noted_producer;
     appends.dismissal = is_valid_acks(request->acks) ? Outcome::ok : Outcome::unknown_acknowledgement;
+    appends.waits_for_replicas = request->acks == -1;
     appends.timeout_ms = request->timeout_ms;
     appends.request_bytes = context.request_bytes;
     auto listener = std::make_unique<ProduceReply>(services.turns, *request);
     ProduceReply& reply = *listener;
+    reply.set_hints(hints);
     appends.listener = std::move(listener);
     if (!services.appender.append(context.turn, appends)) {
         return reply_refused(context, *request, appends, appends.refusal);

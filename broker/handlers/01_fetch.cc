@@ -33,6 +33,7 @@ using fetch::SessionPartition;
 using logs::Outcome;
 
 constexpr std::int16_t kSessionsSince = 7;
+constexpr std::int16_t kReadsFollowersSince = 11;
 constexpr std::int16_t kNamesTopicsByIdSince = 13;
 constexpr std::int16_t kFollowersSayMoreSince = 15;
 constexpr std::int32_t kFinalEpoch = -1;
@@ -113,9 +114,16 @@ void add_target(Targets& targets, FetchPlace place, logs::Read read, bool is_nam
     }
     if (topic.topic != nullptr) {
         const logs::PartitionLookup partition =
-            logs::find_partition(*topic.topic, read.index, targets.services.placement, context.listener().name);
-        read.is_led_here = partition.outcome != Outcome::not_led_here;
-        read.lookup = read.is_led_here ? partition.outcome : Outcome::ok;
+            logs::find_partition(*topic.topic, read.index, targets.services.placement, context.listener().node);
+        // A consumer may also read from a follower (KIP-392).
+        read.is_led_here = partition.outcome != Outcome::not_led_here ||
+                           (context.version() >= kReadsFollowersSince && !targets.answer.terms().is_follower &&
+                            targets.services.placement.is_held_at(context.listener().node, topic.topic->topic->id, read.index));
+        read.lookup = partition.outcome == Outcome::not_led_here ? Outcome::ok : partition.outcome;
+        if (partition.outcome == Outcome::ok && !targets.request.rack_id.empty() && !targets.answer.terms().is_follower) {
+            place.preferred_replica = targets.services.placement.preferred_replica(
+                context.listener().node, topic.topic->topic->id, read.index, targets.request.rack_id);
+        }
         if (partition.partition != nullptr) {
             read.topic = topic.topic;
             read.partition = *partition.partition;
@@ -263,7 +271,8 @@ FetchAnswer::Asked asked_by(const runtime::ClientRequest& context, const runtime
                       .max_bytes = std::min(request.max_bytes, services.config->fetch_max_bytes),
                       .is_committed = request.isolation_level == 1,
                       .is_follower = replica >= 0,
-                      .is_first = !context.client.noted_consumer}};
+                      .is_first = !context.client.noted_consumer},
+            .listener = context.client.listener.get()};
 }
 
 }  // namespace
@@ -274,7 +283,7 @@ void fetch_records(runtime::ClientRequest& context, const runtime::RecordService
         return;
     }
     auto answer = std::make_unique<FetchAnswer>(
-        FetchAnswer::Parts{services.reader, services.turns, services.fetch_sessions, services.placement},
+        FetchAnswer::Parts{services.reader, services.turns, services.fetch_sessions, services.placement, services.config},
         logs::Client{.connection = &context.client,
                      .connection_id = context.client.id.value,
                      .client_id = context.client_id,
@@ -290,7 +299,7 @@ void fetch_records(runtime::ClientRequest& context, const runtime::RecordService
         return;
     }
     answer->read(context.turn);
-    if (request->max_wait_ms <= 0 || answer->is_due()) {
+    if (request->max_wait_ms <= 0 || answer->is_due() || answer->names_preferred_replica()) {
         answer->answer_now(context.defer(), context.turn);
         return;
     }

@@ -38,7 +38,7 @@ struct Reply {
     runtime::RequestContext& context;
     runtime::Catalog& catalog;
     bool topic_operations = false;
-    ShownReplicas replicas;
+    ShownPlaces places;
     ArenaVector<MetadataResponse::Topic> topics;
 };
 
@@ -58,15 +58,16 @@ void add_topic(Reply& reply, const logs::TopicState& state) {
     }
     const std::int32_t count = visible_partitions(reply.context, state);
     ArenaVector<MetadataResponse::Partition> partitions(reply.context.arena(), static_cast<std::size_t>(count));
+    reply.places.look_at(state);
     for (std::int32_t index = 0; index < count; ++index) {
-        const BrokerId leader = reply.context.services.placement.leader_of(topic.name, PartitionIndex{index});
-        partitions.push_back({.error_code = ErrorCode::none,
+        const ShownPlaces::Place place = reply.places.of(index);
+        partitions.push_back({.error_code = place.error,
                               .partition_index = index,
-                              .leader_id = leader.value,
-                              .leader_epoch = state.partition(index)->leader_epoch().value,
-                              .replica_nodes = reply.replicas.of(leader),
-                              .isr_nodes = reply.replicas.of(leader),
-                              .offline_replicas = {}});
+                              .leader_id = place.leader,
+                              .leader_epoch = place.leader_epoch,
+                              .replica_nodes = place.replicas,
+                              .isr_nodes = place.isr,
+                              .offline_replicas = place.offline});
     }
     item.partitions = partitions;
 }
@@ -175,8 +176,8 @@ void metadata(runtime::RequestContext& context, runtime::Catalog& catalog) {
         return refuse(context, *request, ErrorCode::unknown_server_error);
     }
     Arena& arena = context.arena();
-    Reply reply{context, catalog, request->include_topic_authorized_operations, ShownReplicas(context, arena),
-                ArenaVector<MetadataResponse::Topic>(arena)};
+    Reply reply{context, catalog, request->include_topic_authorized_operations,
+                ShownPlaces(node_knowledge(context, context.services), arena), ArenaVector<MetadataResponse::Topic>(arena)};
 
     const bool all = request->topics.is_null() || (context.version() == 0 && request->topics.empty());
     if (all) {
@@ -204,20 +205,14 @@ void metadata(runtime::RequestContext& context, runtime::Catalog& catalog) {
 
 void tell_cluster(runtime::RequestContext& context, MetadataResponse& response) {
     Arena& arena = context.arena();
-    const std::span<const logs::Node> nodes = context.services.placement.nodes();
+    ArenaVector<ShownNode> nodes = shown_nodes(node_knowledge(context, context.services), arena);
     ArenaVector<MetadataResponse::Broker> brokers(arena, nodes.size());
-    const auto config = context.services.config.get();
-    std::optional<std::string_view> rack;
-    if (config->broker_rack) {
-        rack = arena.copy(*config->broker_rack);
-    }
-    for (const logs::Node& node : nodes) {
-        const config::AdvertisedAddress& address = address_of(context, node);
-        brokers.push_back({.node_id = node.id.value, .host = address.host, .port = address.port, .rack = rack});
+    for (const ShownNode& node : nodes) {
+        brokers.push_back({.node_id = node.id, .host = node.host, .port = node.port, .rack = node.rack});
     }
     response.brokers = brokers;
     response.cluster_id = context.services.description.cluster_id;
-    response.controller_id = context.services.placement.own().value;
+    response.controller_id = context.services.placement.controller_known_at(context.listener().node).value;
 }
 
 }  // namespace partita::handlers

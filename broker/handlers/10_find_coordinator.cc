@@ -32,23 +32,18 @@ struct Answer {
     std::optional<std::string_view> message;
 };
 
-/// The coordinator's node as the reply shows it.
-struct ShownCoordinator {
-    std::int32_t id = -1;
-    std::string_view host;
-    std::int32_t port = -1;
-};
-
-/// Shows no node if there is an error.
-ShownCoordinator coordinator_of(const runtime::RequestContext& context, std::int8_t key_type, std::string_view key,
-                                const Answer& answer) {
+/// The coordinator's node as the reply shows it. Shows no node if there is an error, which it may find.
+ShownNode coordinator_of(runtime::RequestContext& context, std::int8_t key_type, std::string_view key, Answer& answer) {
     if (answer.error != ErrorCode::none) {
         return {};
     }
     const auto kind = key_type == kGroupKey ? catalog::CoordinatorKind::groups : catalog::CoordinatorKind::transactions;
-    const BrokerId node = context.services.placement.coordinator_of(kind, key);
-    const config::AdvertisedAddress& address = address_of(context, node);
-    return {.id = node.value, .host = address.host, .port = address.port};
+    const BrokerId node = context.services.placement.coordinator_known_at(context.listener().node, kind, key);
+    const auto shown = shown_node(node_knowledge(context, context.services), context.arena(), node);
+    if (!shown) {
+        answer = {ErrorCode::coordinator_not_available, error_message(ErrorCode::coordinator_not_available)};
+    }
+    return shown.value_or(ShownNode());
 }
 
 Answer answer_for(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators, std::int8_t key_type,
@@ -87,8 +82,8 @@ void find_coordinator(runtime::RequestContext& context, const runtime::Coordinat
     }
     FindCoordinatorResponse response;
     if (context.version() < 4) {
-        const Answer answer = answer_for(context, coordinators, request->key_type, request->key);
-        const ShownCoordinator shown = coordinator_of(context, request->key_type, request->key, answer);
+        Answer answer = answer_for(context, coordinators, request->key_type, request->key);
+        const ShownNode shown = coordinator_of(context, request->key_type, request->key, answer);
         response.error_code = answer.error;
         response.error_message = answer.error == ErrorCode::none ? error_name(ErrorCode::none) : answer.message;
         response.node_id = shown.id;
@@ -99,8 +94,8 @@ void find_coordinator(runtime::RequestContext& context, const runtime::Coordinat
     }
     ArenaVector<FindCoordinatorResponse::Coordinator> found(context.arena(), request->coordinator_keys.count());
     for (const std::string_view key : request->coordinator_keys) {
-        const Answer answer = answer_for(context, coordinators, request->key_type, key);
-        const ShownCoordinator shown = coordinator_of(context, request->key_type, key, answer);
+        Answer answer = answer_for(context, coordinators, request->key_type, key);
+        const ShownNode shown = coordinator_of(context, request->key_type, key, answer);
         found.push_back({.key = key,
                          .node_id = shown.id,
                          .host = shown.host,

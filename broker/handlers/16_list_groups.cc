@@ -8,6 +8,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/placement.h"
 #include "broker/logs/turn.h"
 #include "broker/runtime/coordinators/group_shards.h"
 
@@ -23,7 +24,12 @@ void list_groups(runtime::RequestContext& context, const runtime::CoordinatorSer
     Arena& arena = context.arena();
     ListGroupsResponse response;
     ArenaVector<ListGroupsResponse::ListedGroup> listed(arena);
+    const catalog::Topic* const offsets =
+        context.turn.topics().catalog->find_topic(catalog::topic_of(catalog::CoordinatorKind::groups).name);
     for (std::size_t shard = 0; shard < coordinators.groups.shard_count(); ++shard) {
+        if (!context.services.placement.coordinates(context.listener().node, offsets, shard)) {
+            continue;  // Another node lists these groups.
+        }
         const auto result = coordinators.groups.ask_shard(
             context.turn, shard,
             groups::ListGroups{.states = request->states_filter.span(), .types = request->types_filter.span()});

@@ -15,6 +15,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/placement.h"
 #include "broker/logs/turn.h"
 #include "broker/runtime/queries/topic_sizes.h"
 #include "protocol/messages/35_describe_log_dirs.h"
@@ -32,13 +33,19 @@ PartitionEntry entry_of(const runtime::PartitionSize& size) {
     return {.partition_index = size.partition.value, .partition_size = static_cast<std::int64_t>(size.bytes)};
 }
 
+bool has_replica(const runtime::RequestContext& context, const TopicId& topic, PartitionIndex partition) {
+    return context.services.placement.is_held_at(context.listener().node, topic, partition);
+}
+
 Array<TopicEntry> all_topics(runtime::RequestContext& context) {
     const std::vector<runtime::TopicSize> sizes = runtime::topic_sizes(context.turn.topics());
     ArenaVector<TopicEntry> topics(context.arena(), sizes.size());
     for (const runtime::TopicSize& size : sizes) {
         ArenaVector<PartitionEntry> partitions(context.arena(), size.partitions.size());
         for (const runtime::PartitionSize& partition : size.partitions) {
-            partitions.push_back(entry_of(partition));
+            if (has_replica(context, size.topic->id, partition.partition)) {
+                partitions.push_back(entry_of(partition));
+            }
         }
         topics.push_back({.name = context.arena().copy(size.topic->name), .partitions = partitions});
     }
@@ -59,7 +66,7 @@ Array<TopicEntry> named_topics(runtime::RequestContext& context, const DescribeL
             known = wanted.insert(wanted.end(), {state, {}});
         }
         for (const std::int32_t partition : topic.partitions) {
-            if (state->partition(partition) != nullptr) {
+            if (state->partition(partition) != nullptr && has_replica(context, state->topic->id, PartitionIndex{partition})) {
                 known->second.push_back(partition);
             }
         }

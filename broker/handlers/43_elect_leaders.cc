@@ -2,14 +2,17 @@
 //
 //   v1: election type, top-level error; v2: flexible.
 //
-// The only replica leads, so no election is ever needed. Named partitions answer ELECTION_NOT_NEEDED. A null list asks for all
-// partitions that need an election; the reply then lists every topic without partitions.
+// The placement elects. With one broker the only replica leads, so no election is ever needed: named partitions answer
+// ELECTION_NOT_NEEDED. A null list asks for all partitions that need an election; the reply then lists every topic, with these.
 
 #include "protocol/messages/43_elect_leaders.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/cluster_refusal.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/logs/placement.h"
 #include "broker/logs/turn.h"
 
 namespace partita::handlers {
@@ -47,7 +50,9 @@ RequestFailure judge(runtime::RequestContext& context, const ElectLeadersRequest
     return {};
 }
 
-PartitionResult elect(Arena& arena, const catalog::Topic* topic, std::string_view name, std::int32_t partition) {
+PartitionResult elect(runtime::RequestContext& context, const catalog::Topic* topic, std::string_view name,
+                      std::int32_t partition, logs::Election election) {
+    Arena& arena = context.arena();
     if (topic == nullptr) {
         return {partition, ErrorCode::unknown_topic_or_partition, arena.copy("No such topic as " + std::string(name))};
     }
@@ -55,7 +60,8 @@ PartitionResult elect(Arena& arena, const catalog::Topic* topic, std::string_vie
         return {partition, ErrorCode::unknown_topic_or_partition,
                 arena.copy("No such partition as " + std::string(name) + "-" + std::to_string(partition))};
     }
-    return {partition, ErrorCode::election_not_needed, error_message(ErrorCode::election_not_needed)};
+    const catalog::CatalogError result = context.services.placement.elect(*topic, PartitionIndex{partition}, election);
+    return {partition, result.code, result.code == ErrorCode::none ? std::nullopt : std::optional(error_message(result.code))};
 }
 
 }  // namespace
@@ -68,10 +74,19 @@ void elect_leaders(runtime::RequestContext& context) {
     Arena& arena = context.arena();
     const catalog::CatalogSnapshot& catalog = *context.turn.topics().catalog;
     const RequestFailure failure = judge(context, *request);
+    const logs::Election election =
+        request->election_type == kUncleanElection ? logs::Election::unclean : logs::Election::preferred;
     ArenaVector<TopicResult> results(arena, request->topic_partitions.count());
     if (request->topic_partitions.is_null() && failure.code == ErrorCode::none) {
         for (const catalog::Topic& topic : catalog.topics()) {
-            results.push_back({.topic = topic.name, .partition_result = {}});
+            ArenaVector<PartitionResult> partitions(arena);
+            for (std::int32_t partition = 0; partition < topic.partition_count; ++partition) {
+                const PartitionResult result = elect(context, &topic, topic.name, partition, election);
+                if (result.error_code != ErrorCode::election_not_needed) {
+                    partitions.push_back(result);
+                }
+            }
+            results.push_back({.topic = topic.name, .partition_result = partitions});
         }
     }
     for (const ElectLeadersRequest::TopicPartitions& topic : request->topic_partitions) {
@@ -79,7 +94,7 @@ void elect_leaders(runtime::RequestContext& context) {
         ArenaVector<PartitionResult> partitions(arena, topic.partitions.count());
         for (const std::int32_t partition : topic.partitions) {
             partitions.push_back(failure.code != ErrorCode::none ? PartitionResult{partition, failure.code, failure.message}
-                                                                 : elect(arena, found, topic.topic, partition));
+                                                                 : elect(context, found, topic.topic, partition, election));
         }
         results.push_back({.topic = topic.topic, .partition_result = partitions});
     }

@@ -2,18 +2,17 @@
 //
 //   v1: whether the replication factor may change (KIP-860).
 //
-// The only broker already holds every replica. An assignment to it succeeds and changes nothing; any other is refused with
-// Kafka's texts. There is never a reassignment to cancel.
+// The placement moves the replicas. An only broker already holds every one: an assignment to it succeeds and changes nothing; any
+// other is refused with Kafka's texts. There is never a reassignment to cancel then.
 
 #include "protocol/messages/45_alter_partition_reassignments.h"
-#include "broker/catalog/change_builder.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/cluster_refusal.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
-#include "broker/handlers/shown_nodes.h"
+#include "broker/logs/placement.h"
 #include "broker/logs/turn.h"
 
 namespace partita::handlers {
@@ -27,7 +26,7 @@ using PartitionResult = AlterPartitionReassignmentsResponse::ReassignablePartiti
 using TopicResult = AlterPartitionReassignmentsResponse::ReassignableTopicResponse;
 
 PartitionResult reassign(runtime::RequestContext& context, const catalog::Topic* topic, std::string_view name,
-                         const Partition& wish) {
+                         const Partition& wish, bool may_change_factor) {
     Arena& arena = context.arena();
     const auto refused = [&](ErrorCode code, std::optional<std::string_view> message) {
         return PartitionResult{wish.partition_index, code, message};
@@ -40,17 +39,16 @@ PartitionResult reassign(runtime::RequestContext& context, const catalog::Topic*
         return refused(ErrorCode::unknown_topic_or_partition, arena.copy("Unable to find partition " + std::string(name) + ":" +
                                                                          std::to_string(wish.partition_index) + "."));
     }
-    if (wish.replicas.is_null()) {
-        return refused(ErrorCode::no_reassignment_in_progress, std::nullopt);
+    std::optional<std::vector<BrokerId>> target;
+    if (!wish.replicas.is_null()) {
+        target.emplace();
+        for (const std::int32_t broker : wish.replicas) {
+            target->push_back(BrokerId{broker});
+        }
     }
-    std::vector<BrokerId> brokers;
-    for (const std::int32_t broker : wish.replicas) {
-        brokers.push_back(BrokerId{broker});
-    }
-    if (const auto problem = catalog::assignment_problem(brokers, std::nullopt, node_ids(context.services.placement))) {
-        return refused(ErrorCode::invalid_replica_assignment, arena.copy(*problem));
-    }
-    return refused(ErrorCode::none, std::nullopt);
+    const catalog::CatalogError result =
+        context.services.placement.reassign(*topic, PartitionIndex{wish.partition_index}, target, may_change_factor);
+    return refused(result.code, message_of(result, arena));
 }
 
 }  // namespace
@@ -72,8 +70,9 @@ void alter_partition_reassignments(runtime::RequestContext& context) {
         const catalog::Topic* found = context.turn.topics().catalog->find_topic(topic.name);
         ArenaVector<PartitionResult> partitions(arena, topic.partitions.count());
         for (const Partition& partition : topic.partitions) {
-            partitions.push_back(failure != ErrorCode::none ? PartitionResult{partition.partition_index, failure, failure_message}
-                                                            : reassign(context, found, topic.name, partition));
+            partitions.push_back(failure != ErrorCode::none
+                                     ? PartitionResult{partition.partition_index, failure, failure_message}
+                                     : reassign(context, found, topic.name, partition, request->allow_replication_factor_change));
         }
         results.push_back({.name = topic.name, .partitions = partitions});
     }

@@ -3,7 +3,6 @@
 //   v1: endpoint type (1 brokers, 2 controllers); v2: fenced brokers.
 
 #include "protocol/messages/60_describe_cluster.h"
-#include "broker/config/current_config.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
@@ -38,19 +37,14 @@ void describe_cluster(runtime::RequestContext& context) {
         context.reply(response);
         return;
     }
-    const auto config = context.services.config.get();
-    const std::span<const logs::Node> nodes = context.services.placement.nodes();
+    ArenaVector<ShownNode> nodes = shown_nodes(node_knowledge(context, context.services), arena, request->include_fenced_brokers);
     ArenaVector<DescribeClusterResponse::DescribeClusterBroker> brokers(arena, nodes.size());
-    std::optional<std::string_view> rack;
-    if (config->broker_rack) {
-        rack = arena.copy(*config->broker_rack);
-    }
-    for (const logs::Node& node : nodes) {
-        const config::AdvertisedAddress& address = address_of(context, node);
-        brokers.push_back({.broker_id = node.id.value, .host = address.host, .port = address.port, .rack = rack});
+    for (const ShownNode& node : nodes) {
+        brokers.push_back(
+            {.broker_id = node.id, .host = node.host, .port = node.port, .rack = node.rack, .is_fenced = node.is_fenced});
     }
     response.cluster_id = context.services.description.cluster_id;
-    response.controller_id = context.services.placement.own().value;
+    response.controller_id = context.services.placement.controller_known_at(context.listener().node).value;
     response.brokers = brokers;
     if (request->include_cluster_authorized_operations) {
         response.cluster_authorized_operations =

@@ -12,7 +12,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
-#include "broker/handlers/shown_nodes.h"
+#include "broker/logs/placement.h"
 
 namespace partita::handlers {
 
@@ -31,7 +31,7 @@ void unregister_broker(runtime::RequestContext& context) {
         return;
     }
     UnregisterBrokerResponse response;
-    const std::vector<BrokerId> registered = node_ids(context.services.placement);
+    const std::vector<BrokerId> registered = context.services.placement.registered();
     if (std::ranges::find(registered, BrokerId{request->broker_id}) == registered.end()) {
         response.error_code = ErrorCode::broker_id_not_registered;
         response.error_message =

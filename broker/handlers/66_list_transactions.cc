@@ -13,7 +13,10 @@
 #include "broker/groups/topic_regex.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/services.h"
 #include "broker/handlers/transaction_requests.h"
+#include "broker/logs/placement.h"
+#include "broker/logs/turn.h"
 
 namespace partita::handlers {
 
@@ -34,7 +37,12 @@ struct Wanted {
 /// False if a shard did not answer.
 bool collect(runtime::RequestContext& context, runtime::TransactionShards& shards, const Request& request, const Wanted& wanted,
              ArenaVector<Response::TransactionState>& found) {
+    const catalog::Topic* const topic =
+        context.turn.topics().catalog->find_topic(catalog::topic_of(catalog::CoordinatorKind::transactions).name);
     for (std::size_t shard = 0; shard < shards.shard_count(); ++shard) {
+        if (!context.services.placement.coordinates(context.listener().node, topic, shard)) {
+            continue;  // Another node lists these transactions.
+        }
         const auto listed = shards.ask_shard(
             context.turn, shard,
             transactions::ListTransactions{

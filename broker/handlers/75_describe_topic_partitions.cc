@@ -26,7 +26,7 @@ using Response = DescribeTopicPartitionsResponse;
 
 struct Page {
     runtime::RequestContext& context;
-    ShownReplicas replicas;
+    ShownPlaces places;
     ArenaVector<Response::Topic> topics;
     std::int32_t room;
     Response::Cursor* next = nullptr;
@@ -48,16 +48,19 @@ bool add_topic(Page& page, const logs::TopicState& state, std::int32_t first) {
     const std::int32_t count = visible_partitions(page.context, state);
     const std::int32_t end = std::min(count, first + page.room);
     ArenaVector<Response::Partition> partitions(page.context.arena(), static_cast<std::size_t>(std::max(0, end - first)));
+    page.places.look_at(state);
     for (std::int32_t index = first; index < end; ++index) {
+        const ShownPlaces::Place place = page.places.of(index);
         Response::Partition& partition = partitions.emplace_back();
         partition.partition_index = index;
-        const BrokerId leader = page.context.services.placement.leader_of(topic.name, PartitionIndex{index});
-        partition.leader_id = leader.value;
-        partition.leader_epoch = state.partition(index)->leader_epoch().value;
-        partition.replica_nodes = page.replicas.of(leader);
-        partition.isr_nodes = page.replicas.of(leader);
-        partition.eligible_leader_replicas = Array<std::int32_t>();
-        partition.last_known_elr = Array<std::int32_t>();
+        partition.error_code = place.error;
+        partition.leader_id = place.leader;
+        partition.leader_epoch = place.leader_epoch;
+        partition.replica_nodes = place.replicas;
+        partition.isr_nodes = place.isr;
+        partition.eligible_leader_replicas = place.eligible;
+        partition.last_known_elr = place.last_known_eligible;
+        partition.offline_replicas = place.offline;
     }
     item.partitions = partitions;
     page.room -= std::max(0, end - first);
@@ -109,7 +112,7 @@ void describe_topic_partitions(runtime::RequestContext& context) {
         names.erase(names.begin(), std::ranges::lower_bound(names, cursor->topic_name));
     }
     const std::int32_t limit_max = context.services.config->max_request_partition_size_limit;
-    Page page{context, ShownReplicas(context, arena), ArenaVector<Response::Topic>(arena),
+    Page page{context, ShownPlaces(node_knowledge(context, context.services), arena), ArenaVector<Response::Topic>(arena),
               std::clamp(request->response_partition_limit, 1, limit_max)};
     // These topics come after the others, on every page.
     std::vector<Response::Topic> refused;

@@ -81,6 +81,7 @@ void FetchAnswer::add_target(const FetchPlace& place, logs::Read read, logs::Tur
     const bool is_next = !places_.empty() && places_.back().is_of_same_topic(place);
     read.topic_place = reads().empty() ? 0 : reads().back().topic_place + (is_next ? 0 : 1);
     places_.push_back(place);
+    names_preferred_replica_ = names_preferred_replica_ || place.preferred_replica != kNoBroker;
     add(std::move(read), turn);
 }
 
@@ -132,8 +133,9 @@ void FetchAnswer::send(const FetchResponse& response, std::span<FileSlice> slice
 }
 
 bool FetchAnswer::has_news(const FetchPlace& place, const logs::ReadResult& result) const {
-    return !is_incremental_ || result.outcome != Outcome::ok || result.slice.size > 0 || result.is_diverging() ||
-           result.high_watermark != place.sent_high_watermark || result.log_start_offset != place.sent_log_start_offset;
+    return !is_incremental_ || result.outcome != Outcome::ok || place.preferred_replica != kNoBroker || result.slice.size > 0 ||
+           result.is_diverging() || result.high_watermark != place.sent_high_watermark ||
+           result.log_start_offset != place.sent_log_start_offset;
 }
 
 bool FetchAnswer::tell_session() {
@@ -151,8 +153,9 @@ bool FetchAnswer::tell_session() {
     return parts_.sessions.answer(*session_, news);
 }
 
-void FetchAnswer::fill(Arena& arena, const logs::Read& read, logs::ReadResult& result, FetchResponse::PartitionData& data,
-                       std::vector<FileSlice>& slices) const {
+void FetchAnswer::fill(Arena& arena, const FetchPlace& place, const logs::Read& read, logs::ReadResult& result,
+                       FetchResponse::PartitionData& data, std::vector<FileSlice>& slices,
+                       ArenaVector<LeaderHint>& leaders) const {
     data.partition_index = read.index.value;
     data.error_code = error_code(result.outcome);
     data.high_watermark = result.high_watermark.value;
@@ -163,11 +166,17 @@ void FetchAnswer::fill(Arena& arena, const logs::Read& read, logs::ReadResult& r
         read.is_left_out() ? Array<FetchResponse::AbortedTransaction>() : Array<FetchResponse::AbortedTransaction>(nullptr);
     if (version_ >= kCurrentLeaderSince && read.partition != nullptr &&
         (result.outcome == Outcome::not_led_here || result.outcome == Outcome::fenced_leader_epoch)) {
-        data.current_leader = {.leader_id = parts_.placement.leader_of(read.topic->topic->name, read.index).value,
-                               .leader_epoch = read.partition->leader_epoch().value};
+        const LeaderHint hint = leader_hint({parts_.placement, parts_.config, listener_}, *read.topic, read.index);
+        data.current_leader = {.leader_id = hint.leader.value, .leader_epoch = hint.epoch.value};
+        leaders.push_back(hint);
     }
     if (result.is_diverging()) {
         data.diverging_epoch = {.epoch = result.diverging.leader_epoch.value, .end_offset = result.diverging.end_offset.value};
+    }
+    if (place.preferred_replica != kNoBroker && result.outcome == Outcome::ok) {
+        data.preferred_read_replica = place.preferred_replica.value;
+        data.records = Records(Bytes());
+        return;
     }
     if (terms().is_committed && result.outcome == Outcome::ok) {
         const auto aborted = logs::aborted_in_read(read, result);
@@ -212,6 +221,7 @@ bool FetchAnswer::answer(logs::Turn& turn) {
     ArenaVector<FetchResponse::PartitionData> partitions(arena, places_.size());
     ArenaVector<FetchResponse::FetchableTopicResponse> topics(arena);
     ArenaVector<std::size_t> starts(arena);
+    ArenaVector<LeaderHint> leaders(arena);
     const FetchPlace* previous = nullptr;
     const std::size_t rounds = leaves_out() ? kAnswerParts : 1;
     for (std::size_t step = 0; step < rounds * places_.size(); ++step) {
@@ -229,13 +239,17 @@ bool FetchAnswer::answer(logs::Turn& turn) {
             starts.push_back(partitions.size());
         }
         previous = &place;
-        fill(arena, reads()[i], result, partitions.emplace_back(), slices);
+        fill(arena, place, reads()[i], result, partitions.emplace_back(), slices, leaders);
     }
     for (std::size_t i = 0; i < topics.size(); ++i) {
         const std::size_t end = i + 1 < starts.size() ? starts[i + 1] : partitions.size();
         topics[i].partitions = Array<FetchResponse::PartitionData>(partitions.begin() + starts[i], end - starts[i]);
     }
     response.responses = topics;
+    if (!leaders.empty() && !terms().is_follower) {
+        response.node_endpoints = leader_endpoints<FetchResponse::NodeEndpoint>({parts_.placement, parts_.config, listener_},
+                                                                                arena, {leaders.begin(), leaders.end()});
+    }
     send(response, slices);
     return true;
 }

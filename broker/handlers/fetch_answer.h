@@ -11,12 +11,17 @@
 
 #include "broker/fetch/fetch_sessions.h"
 #include "broker/handlers/kafka_call.h"
+#include "broker/handlers/shown_nodes.h"
 #include "broker/logs/read_request.h"
 #include "broker/runtime/loop/reply.h"
 #include "protocol/arena.h"
 #include "protocol/messages/01_fetch.h"
 #include "protocol/recycled_blocks.h"
 #include "protocol/types.h"
+
+namespace partita::config {
+class CurrentConfig;
+}
 
 namespace partita::logs {
 class Placement;
@@ -38,6 +43,8 @@ struct FetchPlace {
     fetch::SessionSlot slot;
     Offset sent_high_watermark = kNoOffset;
     Offset sent_log_start_offset = kNoOffset;
+    /// The replica from which the client should read instead (KIP-392); kNoBroker for this one.
+    BrokerId preferred_replica = kNoBroker;
 
     [[nodiscard]] bool is_of_same_topic(const FetchPlace& other) const {
         return topic_id == other.topic_id && topic_name == other.topic_name;
@@ -53,14 +60,21 @@ class FetchAnswer final : public logs::ReadRequest {
         runtime::ClientFetchSessions& sessions;
         /// Tells which node to report as the leader.
         const logs::Placement& placement;
+        const config::CurrentConfig& config;
     };
     struct Asked {
         std::int16_t version = 0;
         logs::ReadTerms terms;
+        /// Where the client asked. It belongs to the connection, whose end cancels the fetch.
+        const runtime::ListenerView* listener = nullptr;
     };
 
     FetchAnswer(const Parts& parts, const logs::Client& client, const Asked& asked)
-        : ReadRequest(parts.reader, client, asked.terms), parts_(parts), version_(asked.version), places_(take_places()) {}
+        : ReadRequest(parts.reader, client, asked.terms),
+          parts_(parts),
+          version_(asked.version),
+          listener_(*asked.listener),
+          places_(take_places()) {}
     ~FetchAnswer() override { recycle_places(std::move(places_)); }
     static void* operator new(std::size_t) { return RecycledBlocks<sizeof(FetchAnswer), logs::ReadMemory::kKeptMax>::take(); }
     static void operator delete(void* memory) {
@@ -73,6 +87,8 @@ class FetchAnswer final : public logs::ReadRequest {
     }
     void add_target(const FetchPlace& place, logs::Read read, logs::Turn& turn);
     [[nodiscard]] std::size_t target_count() const { return places_.size(); }
+    /// True if the client should read a partition elsewhere: it learns so at once.
+    [[nodiscard]] bool names_preferred_replica() const { return names_preferred_replica_; }
     /// Stores a name for as long as this object lives.
     [[nodiscard]] std::string_view own_name(std::string&& name);
     /// Makes the fetch the first of a session, in which its targets have these slots.
@@ -104,11 +120,13 @@ class FetchAnswer final : public logs::ReadRequest {
     [[nodiscard]] bool tell_session();
     /// True if the answer must include the partition.
     [[nodiscard]] bool has_news(const FetchPlace& place, const logs::ReadResult& result) const;
-    void fill(Arena& arena, const logs::Read& read, logs::ReadResult& result, FetchResponse::PartitionData& data,
-              std::vector<FileSlice>& slices) const;
+    /// Adds the leader to `leaders` if the client has to learn it.
+    void fill(Arena& arena, const FetchPlace& place, const logs::Read& read, logs::ReadResult& result,
+              FetchResponse::PartitionData& data, std::vector<FileSlice>& slices, ArenaVector<LeaderHint>& leaders) const;
 
     const Parts parts_;
     const std::int16_t version_;
+    const runtime::ListenerView& listener_;
     runtime::KafkaCall pending_;
     /// In the order of the reads.
     std::vector<FetchPlace> places_;
@@ -118,6 +136,7 @@ class FetchAnswer final : public logs::ReadRequest {
     std::optional<fetch::SessionTurn> session_;
     /// True if the answer has only news.
     bool is_incremental_ = false;
+    bool names_preferred_replica_ = false;
 };
 
 }  // namespace partita::handlers

@@ -39,6 +39,7 @@ ErrorCode error_code(logs::Outcome outcome) {
         case Outcome::over_capacity:
             return ErrorCode::policy_violation;
         case Outcome::try_again:
+        case Outcome::not_enough_replicas:
             return ErrorCode::not_enough_replicas;
         case Outcome::invalid_batch:
             return ErrorCode::invalid_record;

@@ -97,14 +97,19 @@ AppendAnswer answer_of(const logs::Append& append, std::int16_t version, Arena& 
 }
 
 ProduceResponse produce_response(const ProduceRequest& request, const logs::AppendRequest& appends, std::int16_t version,
-                                 Arena& arena) {
+                                 Arena& arena, const LeaderHints* hints) {
     ArenaVector<PartitionResponse> partitions(arena, appends.appends.size());
     ArenaVector<ProduceResponse::TopicProduceResponse> topics(arena, request.topic_data.count());
     for (const ProduceRequest::TopicProduceData& asked : request.topic_data) {
         const std::size_t first = partitions.size();
         for (std::size_t i = 0; i < asked.partition_data.count(); ++i) {
-            const logs::Append& append = appends.appends[partitions.size()];
+            const std::size_t place = partitions.size();
+            const logs::Append& append = appends.appends[place];
             fill(partitions.emplace_back(), append, version, arena);
+            if (hints != nullptr && append.outcome == logs::Outcome::not_led_here) {
+                const LeaderHint& hint = hints->leaders[place];
+                partitions[place].current_leader = {.leader_id = hint.leader.value, .leader_epoch = hint.epoch.value};
+            }
         }
         topics.push_back(
             {.name = asked.name,
@@ -113,6 +118,9 @@ ProduceResponse produce_response(const ProduceRequest& request, const logs::Appe
     }
     ProduceResponse response;
     response.responses = topics;
+    if (hints != nullptr) {
+        response.node_endpoints = hints->nodes;
+    }
     return response;
 }
 

@@ -22,7 +22,7 @@ logs::PartitionLookup find_partition(const runtime::RequestContext& context, con
     if (topic == nullptr) {
         return {nullptr, logs::Outcome::unknown_topic};
     }
-    return logs::find_partition(*topic, PartitionIndex{index}, context.services.placement, context.listener().name);
+    return logs::find_partition(*topic, PartitionIndex{index}, context.services.placement, context.listener().node);
 }
 
 logs::TopicLookup look_up_topic(runtime::ClientRequest& context, const logs::TopicTable& table, const logs::TopicName& wanted,

@@ -113,6 +113,8 @@ class AppendRequest {
     bool is_first = false;
     /// The outcome of batches that would otherwise be staged; `ok` stages them.
     Outcome dismissal = Outcome::ok;
+    /// The client wants an answer when all replicas that are in sync have the batches.
+    bool waits_for_replicas = false;
     /// How long the client waits for an answer.
     std::int64_t timeout_ms = 0;
     /// The size of the request as received.

@@ -123,6 +123,9 @@ Outcome Appender::stage(Turn& turn, const AppendRequest& request, Append& append
     if (topic.steps != nullptr && refusal == Outcome::ok) {
         topic.steps->each_append(admit);
     }
+    if (refusal == Outcome::not_enough_replicas) {
+        append.log_start = append.partition->log->log_start_offset();
+    }
     if (refusal != Outcome::ok) {
         return refusal;
     }

@@ -64,11 +64,11 @@ struct PartitionLookup {
     return {&topic.partitions[static_cast<std::size_t>(index.value)], Outcome::ok};
 }
 
-/// `listener` is the name of the listener that received the request.
+/// `asked` is the node that received the request (ListenerView::node).
 [[nodiscard]] inline PartitionLookup find_partition(const TopicState& topic, PartitionIndex index, const Placement& placement,
-                                                    std::string_view listener) {
+                                                    BrokerId asked) {
     PartitionLookup found = find_partition(topic, index);
-    if (found.outcome == Outcome::ok && !placement.is_led_at(listener, topic.topic->name, index)) {
+    if (found.outcome == Outcome::ok && !placement.is_led_at(asked, topic.topic->id, index)) {
         found.outcome = Outcome::not_led_here;
     }
     return found;

@@ -40,6 +40,8 @@ enum class Outcome : std::uint8_t {
     deletion_not_allowed,
     /// A rule of this broker does not accept the batch's codec.
     codec_not_accepted,
+    /// Too few replicas are in sync for a client that waits for them.
+    not_enough_replicas,
     /// The client would have to wait longer for capacity than it is willing to wait for an answer.
     over_capacity,
     /// The broker cannot do it now; the client may try again.

@@ -17,9 +17,17 @@ namespace partita::logs {
 struct Partition {
     Partition(std::shared_ptr<PartitionLog> log, fetch::PartitionKey key) : log(std::move(log)), key(key) {}
 
-    /// The leader epoch of appends and of answers to clients. It is 0, because this broker never loses leadership. A log that
-    /// came from a Kafka with a higher epoch keeps that epoch.
-    [[nodiscard]] LeaderEpoch leader_epoch() const { return std::max(log->latest_leader_epoch(), LeaderEpoch{0}); }
+    /// The leader epoch of appends and of answers to clients. It is 0, unless one of several nodes lost the leadership. A log
+    /// that came from a Kafka with a higher epoch keeps that epoch.
+    [[nodiscard]] LeaderEpoch leader_epoch() const {
+        return std::max(log->latest_leader_epoch(), LeaderEpoch{raised_epoch.load(std::memory_order_relaxed)});
+    }
+    /// Begins this epoch, unless a later one has begun. Appends on other threads may still carry the epoch before it.
+    void raise_leader_epoch(LeaderEpoch epoch) {
+        std::int32_t before = raised_epoch.load(std::memory_order_relaxed);
+        while (before < epoch.value && !raised_epoch.compare_exchange_weak(before, epoch.value, std::memory_order_relaxed)) {
+        }
+    }
     /// The outcome for a request that names the leader epoch `named` (KIP-320). kNoLeaderEpoch asks for no check.
     [[nodiscard]] Outcome judge_leader_epoch(LeaderEpoch named) const {
         if (named == kNoLeaderEpoch) {
@@ -41,6 +49,9 @@ struct Partition {
     /// sequentially consistent order, so that at least one sees the other's write.
     std::atomic<std::uint64_t> waiting_reactors = 0;
     static constexpr std::uint32_t kReactorsMax = 64;
+
+    /// The epoch of the newest leader, if a plan of several nodes has one.
+    std::atomic<std::int32_t> raised_epoch = 0;
 
     /// Records appended since the last requested sync, for flush.messages.
     std::atomic<std::int64_t> unsynced_records = 0;

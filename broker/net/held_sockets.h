@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,10 @@ struct HeldListener {
     std::string listener_name;
     /// The host of the configuration.
     std::string host;
+    BrokerId node = kNoBroker;
+    std::uint16_t port = 0;
     bool is_v6 = false;
+    /// Without a descriptor, the next server listens at this port anew.
     FileDescriptor descriptor;
     /// The system's congestion control, for connections from other machines. Empty if connections inherit it anyway.
     std::string usual_congestion_control;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "broker/logs/turn.h"
@@ -146,6 +147,27 @@ void NetReactor::close_all() {
     while (!connections_.empty()) {
         connections_.front()->close("");
     }
+}
+
+void NetReactor::close_node(BrokerId node) {
+    handshakes_.end_node(node);
+    for (const std::shared_ptr<Connection>& connection : connections_of(node)) {
+        connection->close("");
+    }
+}
+
+void NetReactor::end_rests_of_node(BrokerId node) {
+    for (const std::shared_ptr<Connection>& connection : connections_of(node)) {
+        connection->end_rest();
+    }
+}
+
+std::vector<std::shared_ptr<Connection>> NetReactor::connections_of(BrokerId node) const {
+    std::vector<std::shared_ptr<Connection>> found;
+    std::ranges::copy_if(connections_, std::back_inserter(found), [&](const std::shared_ptr<Connection>& connection) {
+        return connection->client().listener->node == node;
+    });
+    return found;
 }
 
 std::vector<HeldConnection> NetReactor::release_all() {

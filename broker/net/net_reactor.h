@@ -65,6 +65,10 @@ class NetReactor final : public runtime::TurnParticipant {
     [[nodiscard]] bool is_draining() const { return draining_; }
     /// Closes every connection, at shutdown.
     void close_all();
+    /// Closes the connections of clients that asked this node, which is one of several.
+    void close_node(BrokerId node);
+    /// Serves the requests of this node's clients that a gate has postponed.
+    void end_rests_of_node(BrokerId node);
     /// Gives up every connection that may wait for another server, and closes the others.
     [[nodiscard]] std::vector<HeldConnection> release_all();
     /// Takes over a connection that another server held. `client` and `front` are those of this one.
@@ -106,6 +110,7 @@ class NetReactor final : public runtime::TurnParticipant {
     // The least recently active connection comes first. Each connection knows its position.
     using Connections = Connection::Siblings;
 
+    [[nodiscard]] std::vector<std::shared_ptr<Connection>> connections_of(BrokerId node) const;
     void close_idle(Instant now);
     void remove(Connection& connection);
     /// Called at the end of each window. Hands connections over if this reactor was busy in this window and in the one before.

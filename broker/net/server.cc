@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ip/v6_only.hpp>
 #include <chrono>
@@ -89,12 +90,17 @@ std::string bind_advice(const boost::system::error_code& error, const std::strin
 struct Server::Acceptor {
     explicit Acceptor(runtime::Reactor& reactor) : socket(reactor.context()) {}
 
-    /// Takes the listening socket of this host from `held`. False if `held` has no such socket.
+    /// Takes the listening socket of this host from `held`. False if `held` has no such socket; `port` may then be that of a
+    /// closed one.
     [[nodiscard]] bool take(HeldSockets& held, const std::string& listener, boost::system::error_code& error) {
         const auto found = std::ranges::find_if(held.listeners, [&](const HeldListener& each) {
-            return each.listener_name == listener && each.host == host && each.descriptor.get() >= 0;
+            return each.listener_name == listener && each.host == host && each.node == node.id;
         });
         if (found == held.listeners.end()) {
+            return false;
+        }
+        if (found->descriptor.get() < 0) {
+            port = found->port;
             return false;
         }
         socket.assign(found->is_v6 ? tcp::v6() : tcp::v4(), found->descriptor.get(), error);
@@ -106,8 +112,14 @@ struct Server::Acceptor {
     }
 
     tcp::acceptor socket;
+    ServedNode node;
     /// The host as the configuration names it.
     std::string host;
+    boost::asio::ip::address address;
+    /// False if IPv4 clients come in at the same socket.
+    bool only_v6 = false;
+    /// The node is shut.
+    bool is_shut = false;
     /// Set once the acceptor listens, because a reactor never forgets a timer.
     std::optional<runtime::TurnTimer> pause_timer;
     std::string listener_name;
@@ -159,10 +171,11 @@ Server::Server(const Surroundings& surroundings, const Schedule& schedule, const
 Server::~Server() = default;
 
 std::expected<std::vector<BoundListener>, std::string> Server::open(std::span<const config::Listener> listeners,
-                                                                    const FrontMaker& make_front, HeldSockets* held) {
+                                                                    const FrontMaker& make_front, HeldSockets* held,
+                                                                    const ServedNode& node) {
     std::vector<BoundListener> bound;
     for (const config::Listener& listener : listeners) {
-        PARTITA_TRY(open_listener(listener, make_front, held, bound));
+        PARTITA_TRY(open_listener(listener, make_front, held, node, bound));
     }
     object_to_settings();
     return bound;
@@ -187,8 +200,32 @@ void Server::object_to_settings() {
         });
 }
 
+boost::system::error_code Server::listen(Acceptor& acceptor, std::uint16_t port) const {
+    boost::system::error_code error;
+    const tcp::endpoint endpoint(acceptor.address, port);
+    acceptor.socket.open(endpoint.protocol(), error);
+    if (!error) {
+        acceptor.socket.set_option(tcp::acceptor::reuse_address(true), error);
+    }
+    if (!error && acceptor.address.is_v6()) {
+        acceptor.socket.set_option(boost::asio::ip::v6_only(acceptor.only_v6), error);
+    }
+    if (!error) {
+        acceptor.socket.bind(endpoint, error);
+    }
+    if (!error && (acceptor.address.is_unspecified() || runtime::is_loopback(acceptor.address))) {
+        acceptor.usual_congestion_control = congestion_control_of(acceptor.socket.native_handle());
+        set_congestion_control(acceptor.socket.native_handle(), kUnpaced);
+    }
+    if (!error) {
+        acceptor.socket.listen(surroundings_.config->socket_listen_backlog_size, error);
+    }
+    return error;
+}
+
 std::expected<void, std::string> Server::open_listener(const config::Listener& listener, const FrontMaker& make_front,
-                                                       HeldSockets* held, std::vector<BoundListener>& bound) {
+                                                       HeldSockets* held, const ServedNode& node,
+                                                       std::vector<BoundListener>& bound) {
     PARTITA_TRY_ASSIGN(auto made, make_front(listener.endpoint));
     Front* const front = fronts_.emplace_back(std::move(made)).get();
     if (config::uses_tls(listener.endpoint.protocol)) {
@@ -196,6 +233,12 @@ std::expected<void, std::string> Server::open_listener(const config::Listener& l
     }
     PARTITA_TRY_ASSIGN(const auto tls, tls_of_listener(*surroundings_.config.get(), listener.endpoint));
     std::uint16_t port = listener.endpoint.port;
+    if (port > 0) {
+        if (port > std::numeric_limits<std::uint16_t>::max() - node.port_step) {
+            return std::unexpected("cannot listen: node " + std::to_string(node.id.value) + " would have a port above 65535");
+        }
+        port = static_cast<std::uint16_t>(port + node.port_step);
+    }
     bool any_bound = false;
     std::string first_error;
     for (const std::string& host : listener.bind_hosts) {
@@ -214,27 +257,12 @@ std::expected<void, std::string> Server::open_listener(const config::Listener& l
             address = results.begin()->endpoint().address();
         }
         acceptor->host = host;
+        acceptor->node = node;
+        acceptor->address = address;
+        acceptor->only_v6 = !listener.any_interface;
         const bool is_held = held != nullptr && acceptor->take(*held, listener.endpoint.listener_name, error);
-        const tcp::endpoint endpoint(address, port);
         if (!is_held) {
-            acceptor->socket.open(endpoint.protocol(), error);
-            if (!error) {
-                acceptor->socket.set_option(tcp::acceptor::reuse_address(true), error);
-            }
-            if (!error && address.is_v6()) {
-                acceptor->socket.set_option(boost::asio::ip::v6_only(!listener.any_interface), error);
-            }
-            if (!error) {
-                acceptor->socket.bind(endpoint, error);
-            }
-        }
-        if (!error && !is_held && (address.is_unspecified() || runtime::is_loopback(address))) {
-            acceptor->usual_congestion_control = congestion_control_of(acceptor->socket.native_handle());
-            set_congestion_control(acceptor->socket.native_handle(), kUnpaced);
-        }
-        if (!error && !is_held) {
-            const int backlog = surroundings_.config->socket_listen_backlog_size;
-            acceptor->socket.listen(backlog, error);
+            error = listen(*acceptor, acceptor->port > 0 ? acceptor->port : port);
         }
         if (error) {
             if (!any_bound && first_error.empty()) {
@@ -255,7 +283,11 @@ std::expected<void, std::string> Server::open_listener(const config::Listener& l
         acceptor->port = port;
         acceptor->front = front;
         acceptor->tls = tls;
-        bound.push_back({listener.endpoint.listener_name, host, port});
+        bound.push_back({.name = listener.endpoint.listener_name,
+                         .address = host,
+                         .port = port,
+                         .node = node.id,
+                         .advertised_port = advertised(*acceptor, host).port});
         acceptors_.push_back(std::move(acceptor));
     }
     if (!any_bound) {
@@ -290,11 +322,14 @@ std::vector<HeldListener> Server::release_listeners() {
     for (const std::unique_ptr<Acceptor>& acceptor : acceptors_) {
         boost::system::error_code error;
         const bool is_v6 = acceptor->socket.local_endpoint(error).address().is_v6();
-        // Without its socket, the next server opens the listener anew.
-        if (const int descriptor = error ? -1 : acceptor->socket.release(error); !error) {
-            held.push_back(
-                {acceptor->listener_name, acceptor->host, is_v6, FileDescriptor(descriptor), acceptor->usual_congestion_control});
-        }
+        const int descriptor = error ? -1 : acceptor->socket.release(error);
+        held.push_back({.listener_name = acceptor->listener_name,
+                        .host = acceptor->host,
+                        .node = acceptor->node.id,
+                        .port = acceptor->port,
+                        .is_v6 = is_v6,
+                        .descriptor = FileDescriptor(error ? -1 : descriptor),
+                        .usual_congestion_control = acceptor->usual_congestion_control});
     }
     return held;
 }
@@ -345,8 +380,68 @@ void Server::stop_accepting() {
     refused_.close_all();
 }
 
-void Server::accept(Acceptor& acceptor) {
+void Server::shut(BrokerId node, std::function<void()> then) {
+    reactors_.front()->reactor().post([this, node, then = std::move(then)] {
+        for (const std::unique_ptr<Acceptor>& acceptor : acceptors_) {
+            if (acceptor->node.id == node && !acceptor->is_shut) {
+                boost::system::error_code ignored;
+                acceptor->is_shut = true;
+                acceptor->pause_timer->cancel();
+                acceptor->socket.close(ignored);
+                acceptor->held.reset();
+            }
+        }
+        // The last reactor that has closed its connections tells so.
+        auto open = std::make_shared<std::atomic<std::size_t>>(reactors_.size());
+        for (const std::unique_ptr<NetReactor>& reactor : reactors_) {
+            reactor->reactor().post([&reactor = *reactor, node, open, then] {
+                reactor.close_node(node);
+                if (open->fetch_sub(1) == 1) {
+                    then();
+                }
+            });
+        }
+    });
+}
+
+void Server::open(BrokerId node, std::function<void(std::expected<void, std::string>)> then) {
+    reactors_.front()->reactor().post([this, node, then = std::move(then)] { then(open_again(node)); });
+}
+
+std::expected<void, std::string> Server::open_again(BrokerId node) {
     if (stopping_) {
+        return std::unexpected("the broker stops");
+    }
+    std::vector<Acceptor*> opened;
+    for (const std::unique_ptr<Acceptor>& acceptor : acceptors_) {
+        if (acceptor->node.id != node || !acceptor->is_shut) {
+            continue;
+        }
+        if (const boost::system::error_code error = listen(*acceptor, acceptor->port)) {
+            opened.push_back(acceptor.get());
+            for (Acceptor* const each : opened) {
+                boost::system::error_code ignored;
+                each->socket.close(ignored);
+            }
+            return std::unexpected(bind_advice(error, acceptor->host, acceptor->port));
+        }
+        opened.push_back(acceptor.get());
+    }
+    for (Acceptor* const acceptor : opened) {
+        acceptor->is_shut = false;
+        accept(*acceptor);
+    }
+    return {};
+}
+
+void Server::end_rests(BrokerId node) {
+    for (const std::unique_ptr<NetReactor>& reactor : reactors_) {
+        reactor->reactor().post([&reactor = *reactor, node] { reactor.end_rests_of_node(node); });
+    }
+}
+
+void Server::accept(Acceptor& acceptor) {
+    if (stopping_ || acceptor.is_shut) {
         return;
     }
     quota_.follow(surroundings_.config.get());
@@ -366,7 +461,7 @@ void Server::accept(Acceptor& acceptor) {
     const std::size_t reactor = reactor_for_new_connection();
     acceptor.socket.async_accept(reactors_[reactor]->reactor().context(),
                                  [this, &acceptor, reactor](const boost::system::error_code& error, Socket socket) {
-                                     if (stopping_) {
+                                     if (stopping_ || acceptor.is_shut || error == boost::asio::error::operation_aborted) {
                                          return;
                                      }
                                      if (!error) {
@@ -410,17 +505,26 @@ std::size_t Server::reactor_for_new_connection() const {
     return static_cast<std::size_t>(least - reactors_.begin());
 }
 
+config::AdvertisedAddress Server::advertised(const Acceptor& acceptor, const std::string& here) const {
+    auto address = config::advertised_address(surroundings_.config->listeners, acceptor.listener_name, here, acceptor.port)
+                       .value_or(config::AdvertisedAddress{here, acceptor.port});
+    if (address.port != acceptor.port) {
+        // The configured port is that of the first node.
+        address.port = static_cast<std::uint16_t>(address.port + acceptor.node.port_step);
+    }
+    return address;
+}
+
 std::shared_ptr<const runtime::ListenerView> Server::view_of(Acceptor& acceptor, const tcp::endpoint& local) const {
     const auto config = surroundings_.config.get();
     const std::string here = runtime::numeric_address(local.address());
-    runtime::ListenerView view{
-        .name = acceptor.listener_name,
-        .protocol = acceptor.protocol,
-        .advertised = config::advertised_address(config->listeners, acceptor.listener_name, here, acceptor.port)
-                          .value_or(config::AdvertisedAddress{here, acceptor.port}),
-        .local_address = here,
-        .local_port = local.port(),
-        .unstable_versions = config->unstable_api_versions_enable};
+    runtime::ListenerView view{.name = acceptor.listener_name,
+                               .protocol = acceptor.protocol,
+                               .advertised = advertised(acceptor, here),
+                               .local_address = here,
+                               .local_port = local.port(),
+                               .unstable_versions = config->unstable_api_versions_enable,
+                               .node = acceptor.node.id};
     if (acceptor.view == nullptr || *acceptor.view != view) {
         acceptor.view = std::make_shared<const runtime::ListenerView>(std::move(view));
     }

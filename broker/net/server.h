@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "broker/config/broker_config.h"
 #include "broker/config/listeners.h"
+#include "broker/logs/placement.h"
 #include "broker/net/connection_quota.h"
 #include "broker/net/front.h"
 #include "broker/net/held_sockets.h"
@@ -26,21 +28,33 @@ struct BoundListener {
     std::string name;
     std::string address;
     std::uint16_t port = 0;
+    BrokerId node = kNoBroker;
+    /// The port that clients are given.
+    std::uint16_t advertised_port = 0;
+};
+
+/// One of several nodes in this process. Each has all listeners, at ports of its own.
+struct ServedNode {
+    /// kNoBroker for the only one.
+    BrokerId id = kNoBroker;
+    /// How far its ports are from the configured ones; a port 0 stays 0.
+    std::uint16_t port_step = 0;
 };
 
 /// The listeners of the broker, in any protocol. It opens them, accepts connections, and places these on the reactors (see
 /// reactor_choice.h).
-class Server final : public ConnectionObserver, public runtime::NetworkStatistics {
+class Server final : public ConnectionObserver, public runtime::NetworkStatistics, public logs::NodeDoors {
   public:
     Server(const Surroundings& surroundings, const Schedule& schedule, const reactor_choice::Limits& limits = {});
     ~Server() override;
 
     /// Binds and listens, but accepts nothing yet. `make_front` makes the protocol of each listener. The error is one line that
     /// says what to do (port taken, address not ours, no permission). A listening socket in `held` is used and taken from there,
-    /// instead of a new one. Call this before a reactor runs; further calls add listeners.
+    /// instead of a new one. Call this before a reactor runs; further calls add listeners, of further nodes for example.
     [[nodiscard]] std::expected<std::vector<BoundListener>, std::string> open(std::span<const config::Listener> listeners,
                                                                               const FrontMaker& make_front,
-                                                                              HeldSockets* held = nullptr);
+                                                                              HeldSockets* held = nullptr,
+                                                                              const ServedNode& node = {});
 
     /// Starts to accept connections, on the first reactor's loop. Serves the connections that an earlier server held.
     void start(std::vector<HeldConnection> held = {});
@@ -53,6 +67,11 @@ class Server final : public ConnectionObserver, public runtime::NetworkStatistic
     /// The connections of one reactor. Use it on that reactor's thread only.
     [[nodiscard]] NetReactor& net_reactor(std::size_t index) { return *reactors_[index]; }
 
+    // For several nodes in this process.
+    void shut(BrokerId node, std::function<void()> then) override;
+    void open(BrokerId node, std::function<void(std::expected<void, std::string>)> then) override;
+    void end_rests(BrokerId node) override;
+
     void connection_closed(const runtime::ClientConnection& client) override;
 
     [[nodiscard]] runtime::ConnectionCounts connections() const override { return quota_.counts(); }
@@ -64,7 +83,11 @@ class Server final : public ConnectionObserver, public runtime::NetworkStatistic
     struct Acceptor;
 
     [[nodiscard]] std::expected<void, std::string> open_listener(const config::Listener& listener, const FrontMaker& make_front,
-                                                                 HeldSockets* held, std::vector<BoundListener>& bound);
+                                                                 HeldSockets* held, const ServedNode& node,
+                                                                 std::vector<BoundListener>& bound);
+    /// Binds and listens at `port`. The error is that of the system.
+    [[nodiscard]] boost::system::error_code listen(Acceptor& acceptor, std::uint16_t port) const;
+    [[nodiscard]] std::expected<void, std::string> open_again(BrokerId node);
     void adopt(HeldConnection held);
     /// Makes the settings refuse changes that a listener cannot apply.
     void object_to_settings();
@@ -72,6 +95,7 @@ class Server final : public ConnectionObserver, public runtime::NetworkStatistic
     void on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor);
     [[nodiscard]] std::shared_ptr<const runtime::ListenerView> view_of(Acceptor& acceptor,
                                                                        const boost::asio::ip::tcp::endpoint& local) const;
+    [[nodiscard]] config::AdvertisedAddress advertised(const Acceptor& acceptor, const std::string& here) const;
     void pause(Acceptor& acceptor, std::int64_t duration_ms);
     /// Makes new connections of the listener use this TLS context. Thread-safe.
     void take_tls(const std::string& listener, std::shared_ptr<const tls::ServerContext> context);

@@ -176,4 +176,13 @@ void TlsHandshakes::end_all() {
     }
 }
 
+void TlsHandshakes::end_node(BrokerId node) {
+    for (auto next = waiting_.begin(); next != waiting_.end();) {
+        const std::shared_ptr<Handshake> handshake = *next++;
+        if (handshake->newcomer.client.listener->node == node) {
+            end(handshake, "");
+        }
+    }
+}
+
 }  // namespace partita::net

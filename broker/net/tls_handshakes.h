@@ -44,6 +44,8 @@ class TlsHandshakes {
     /// `newcomer.tls` must not be null.
     void begin(Newcomer newcomer, Instant now);
     void end_all();
+    /// Ends those of clients that asked this node.
+    void end_node(BrokerId node);
 
     [[nodiscard]] std::size_t count() const { return waiting_.size(); }
 

@@ -10,6 +10,7 @@
 #include "broker/config/current_config.h"
 #include "broker/handlers/services.h"
 #include "broker/kafka/kafka_front.h"
+#include "broker/logs/placement.h"
 #include "broker/logs/turns.h"
 #include "broker/net/server.h"
 #include "schedule/executor.h"
@@ -29,7 +30,8 @@ class InProcessBroker {
         std::string listeners = "PLAINTEXT://127.0.0.1:0";
         net::reactor_choice::Limits placement = {};
         const access::Rules* access_rules = nullptr;
-        const logs::NodePlan* nodes = nullptr;
+        /// The client asks the first one.
+        logs::NodePlan* nodes = nullptr;
         /// Serves the requests of clients.
         kafka::RequestServer* requests = &kafka::local_handlers();
         /// Replaces the system's clock when set.
@@ -101,7 +103,8 @@ inline std::unique_ptr<InProcessBroker> InProcessBroker::start(const Options& op
 inline bool InProcessBroker::run(const Options& options) {
     server_ = std::make_unique<net::Server>(kafka::surroundings_of(services()), options.schedule(), options.placement);
     const auto listeners = server_->open(services().config->listeners.listeners,
-                                         kafka::kafka_fronts(services(), *options.requests, options.schedule()));
+                                         kafka::kafka_fronts(services(), *options.requests, options.schedule()), nullptr,
+                                         {.id = options.nodes == nullptr ? kNoBroker : services().placement.own()});
     if (!listeners) {
         std::fprintf(stderr, "%s\n", listeners.error().c_str());
         return false;

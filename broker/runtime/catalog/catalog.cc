@@ -22,10 +22,12 @@ std::int64_t quota_seconds(const config::BrokerConfig& config) {
 
 }  // namespace
 
-Catalog::Catalog(config::CurrentConfig& config, logs::PublishedTopics& topics, TopicStates& states, UpkeepBell& upkeep)
+Catalog::Catalog(config::CurrentConfig& config, logs::PublishedTopics& topics, TopicStates& states,
+                 const logs::Placement& placement, UpkeepBell& upkeep)
     : config_(config),
       topics_(topics),
       states_(states),
+      placement_(placement),
       upkeep_(upkeep),
       rules_(std::make_unique<DefinedConfigRules>([&config] { return config.get(); })),
       core_(*rules_),
@@ -43,7 +45,18 @@ void Catalog::when_synced(LogFlusher& flusher, std::function<void(bool is_synced
     }
 }
 
-catalog::CatalogSettings Catalog::settings() const { return catalog_settings(*config_.get()); }
+catalog::CatalogSettings Catalog::settings() const {
+    catalog::CatalogSettings settings = catalog_settings(*config_.get());
+    if (const logs::NodePlan* plan = placement_.plan()) {
+        settings.brokers = placement_.registered();
+        for (const logs::Node& node : *plan->nodes_known_at(kNoBroker)) {
+            if (node.is_fenced) {
+                settings.fenced_brokers.push_back(node.id);
+            }
+        }
+    }
+    return settings;
+}
 
 std::vector<Offset> Catalog::log_end_offsets(const catalog::Topic& topic) const {
     std::vector<Offset> ends;
@@ -110,6 +123,7 @@ void Catalog::follow(logs::Turn* turn, const catalog::Effects& effects, const Cl
     next->catalog = core_.snapshot();
     for (const catalog::CatalogChange& change : effects.changes) {
         apply_change(*next, change, claimed, now);
+        placement_.follow(change);
     }
     topics_.publish(next);
     // First, so that a client that is notified and looks again finds the logs closed.

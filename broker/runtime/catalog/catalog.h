@@ -16,6 +16,7 @@
 #include "broker/config/current_config.h"
 #include "broker/config/log_setup.h"
 #include "broker/logs/partition.h"
+#include "broker/logs/placement.h"
 #include "broker/logs/published_topics.h"
 #include "broker/logs/turn.h"
 #include "broker/runtime/catalog/topic_states.h"
@@ -41,7 +42,9 @@ class UpkeepBell;
 class Catalog {
   public:
     /// It publishes in `topics` and `config`. No other object publishes there or makes topics with `states`.
-    Catalog(config::CurrentConfig& config, logs::PublishedTopics& topics, TopicStates& states, UpkeepBell& upkeep);
+    /// `placement` chooses the nodes of new partitions.
+    Catalog(config::CurrentConfig& config, logs::PublishedTopics& topics, TopicStates& states, const logs::Placement& placement,
+            UpkeepBell& upkeep);
 
     // Start: in this order, before any other call -------------------------------------------------
 
@@ -178,6 +181,7 @@ class Catalog {
     config::CurrentConfig& config_;
     logs::PublishedTopics& topics_;
     TopicStates& states_ GUARDED_BY(mutex_);
+    const logs::Placement& placement_;
     UpkeepBell& upkeep_;
     std::string cluster_id_;
     std::unique_ptr<catalog::ConfigRules> rules_;

@@ -28,6 +28,8 @@ struct ListenerView {
     std::uint16_t local_port = 0;
     /// True if the broker offers and serves API versions that are still in development (`unstable.api.versions.enable`).
     bool unstable_versions = false;
+    /// The node that these clients ask; kNoBroker for clients of the whole process, such as those of HTTP.
+    BrokerId node = kNoBroker;
 
     friend bool operator==(const ListenerView&, const ListenerView&) = default;
 };

@@ -62,9 +62,9 @@ class SeveralNodes : public ::testing::Test {
         return errors;
     }
 
-    static inline const ShownAt kSecond{2, "second.example", 9102};
-    static inline const ShownAt kThird{3, "third.example", 9103};
-    const ThreeNodes plan_;
+    static inline const ShownAt kSecond{2, "127.0.0.1", 9102};
+    static inline const ShownAt kThird{3, "127.0.0.1", 9103};
+    ThreeNodes plan_;
     TemporaryDirectory directory_;
     std::unique_ptr<InProcessBroker> broker_;
     std::optional<WireClient> client_;

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <array>
 #include <optional>
 
 #include "broker/access/authorizer.h"
@@ -15,6 +14,7 @@
 #include "protocol/messages/00_produce.h"
 #include "protocol/messages/01_fetch.h"
 #include "protocol/request_header.h"
+#include "tests/support/three_nodes.h"
 #include "tests/unit/logs/log_service_world.h"
 
 namespace partita::handlers {
@@ -25,24 +25,11 @@ using ::testing::ElementsAre;
 constexpr std::int16_t kProduceByName = 12;
 constexpr std::int16_t kFetchByName = 12;
 
-/// Another node leads partition 1.
-class TwoNodes final : public logs::NodePlan {
-  public:
-    [[nodiscard]] std::span<const logs::Node> nodes() const override { return nodes_; }
-    [[nodiscard]] BrokerId leader_of(std::string_view, PartitionIndex partition) const override {
-        return nodes_[partition.value == 1 ? 1 : 0].id;
-    }
-    [[nodiscard]] BrokerId coordinator_of(catalog::CoordinatorKind, std::string_view) const override { return nodes_[0].id; }
-    [[nodiscard]] BrokerId node_of(std::string_view) const override { return nodes_[0].id; }
-
-  private:
-    const std::array<logs::Node, 2> nodes_{{{.id = BrokerId{1}}, {.id = BrokerId{2}}}};
-};
-
 class RecordsWithoutBroker : public ::testing::Test, private runtime::ReplyReceiver {
   protected:
     RecordsWithoutBroker() {
-        world_.connection().listener = std::make_shared<runtime::ListenerView>(runtime::ListenerView{.name = "PLAINTEXT"});
+        world_.connection().listener =
+            std::make_shared<runtime::ListenerView>(runtime::ListenerView{.name = "PLAINTEXT", .node = BrokerId{1}});
         id_ = world_.turns().first_reactor().add_receiver(*this);
     }
     ~RecordsWithoutBroker() override { world_.turns().first_reactor().remove_receiver(id_); }
@@ -100,12 +87,12 @@ class RecordsWithoutBroker : public ::testing::Test, private runtime::ReplyRecei
         static const ProduceResponse::PartitionProduceResponse kNone{.error_code = ErrorCode::unknown_server_error};
         return response == nullptr ? kNone : response->responses[0].partition_responses[0];
     }
-    void fetch(std::string_view topic, std::int32_t partition, std::int32_t wait_ms = 0) {
+    void fetch(std::string_view topic, std::int32_t partition, std::int32_t wait_ms = 0, std::string_view rack = {}) {
         FetchRequest::FetchPartition wanted{.partition = partition, .partition_max_bytes = 1 << 20};
         FetchRequest::FetchTopic asked{.topic = topic, .partitions = {&wanted, 1}};
         serve(fetch_records, ApiKey::fetch, kFetchByName,
-              FetchRequest{.max_wait_ms = wait_ms, .min_bytes = 1, .max_bytes = 1 << 20, .topics = {&asked, 1}});
-        if (wait_ms == 0) {
+              FetchRequest{.max_wait_ms = wait_ms, .min_bytes = 1, .max_bytes = 1 << 20, .topics = {&asked, 1}, .rack_id = rack});
+        if (wait_ms == 0 || !rack.empty()) {
             end_turn();
         }
     }
@@ -120,7 +107,8 @@ class RecordsWithoutBroker : public ::testing::Test, private runtime::ReplyRecei
     runtime::ClientFetchSessions sessions_{10};
     runtime::ClientThrottles throttles_{catalog::QuotaWindows{}};
     access::Authorizer authorizer_{nullptr};
-    TwoNodes nodes_;
+    /// The second one leads partition 1.
+    test::ThreeNodes nodes_;
     logs::Placement placement_{BrokerId{1}, &nodes_};
     runtime::RecordServices services_{world_.appender(), world_.reader(), world_.turns(), placement_, sessions_, config_};
     std::optional<runtime::Reply> reply_;
@@ -181,8 +169,44 @@ TEST_F(RecordsWithoutBroker, APartitionThatAnotherNodeLeadsIsNotServed) {
     produce("t", 1);
     end_turn();
     EXPECT_EQ(produced().error_code, ErrorCode::not_leader_or_follower);
+    EXPECT_EQ(produced().current_leader.leader_id, 2) << "the client learns where the leader is (KIP-951)";
+    EXPECT_EQ(produced().current_leader.leader_epoch, 0);
+    const auto* response = answer<ProduceResponse>();
+    ASSERT_EQ(response->node_endpoints.count(), 1U);
+    EXPECT_EQ(response->node_endpoints[0].node_id, 2);
+    EXPECT_EQ(response->node_endpoints[0].port, 9102);
+    EXPECT_EQ(response->node_endpoints[0].rack, "second");
     fetch("t", 1);
     EXPECT_EQ(fetched().error_code, ErrorCode::not_leader_or_follower);
+}
+
+TEST_F(RecordsWithoutBroker, AClientAtTheRightNodeIsToldOfNoLeader) {
+    produce("t", 0);
+    end_turn();
+    EXPECT_EQ(produced().current_leader.leader_id, -1);
+    EXPECT_EQ(answer<ProduceResponse>()->node_endpoints.count(), 0U);
+}
+
+TEST_F(RecordsWithoutBroker, AConsumerReadsFromAFollowerThatHasTheRecords) {
+    nodes_.hold_everything();
+    fetch("t", 1);
+    EXPECT_EQ(fetched().error_code, ErrorCode::none);
+    produce("t", 1);
+    end_turn();
+    EXPECT_EQ(produced().error_code, ErrorCode::not_leader_or_follower) << "but only the leader takes any";
+}
+
+TEST_F(RecordsWithoutBroker, AConsumerIsSentToTheReplicaOfItsRackAtOnce) {
+    produce("t", 0);
+    end_turn();
+    fetch("t", 0, 60'000, "second");
+    EXPECT_EQ(fetched().error_code, ErrorCode::none);
+    EXPECT_EQ(fetched().preferred_read_replica, 2);
+    EXPECT_EQ(fetched().high_watermark, 1);
+    EXPECT_TRUE(fetched().records.bytes().empty());
+    fetch("t", 0, 0, "first");
+    EXPECT_EQ(fetched().preferred_read_replica, -1);
+    EXPECT_FALSE(fetched().records.bytes().empty());
 }
 
 TEST_F(RecordsWithoutBroker, AFetchIsAnsweredAtOnceWithWhatThereIs) {

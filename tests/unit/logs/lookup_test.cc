@@ -12,12 +12,12 @@ namespace {
 
 class LookupTest : public ::testing::Test {
   protected:
-    [[nodiscard]] PartitionLookup find(std::int32_t index, std::string_view listener = "PLAINTEXT") {
-        return find_partition(world_.topic(), PartitionIndex{index}, placement_, listener);
+    [[nodiscard]] PartitionLookup find(std::int32_t index, BrokerId asked = BrokerId{1}) {
+        return find_partition(world_.topic(), PartitionIndex{index}, placement_, asked);
     }
 
     test::LogServiceWorld world_;
-    const test::ThreeNodes plan_;
+    test::ThreeNodes plan_;
     const Placement placement_{BrokerId{1}, &plan_};
 };
 
@@ -29,9 +29,9 @@ TEST_F(LookupTest, ANodeFindsThePartitionsThatItLeads) {
 }
 
 TEST_F(LookupTest, ANodeFindsThePartitionOfAnotherNodeButDoesNotLeadIt) {
-    for (const auto& [index, listener] : {std::pair(1, "PLAINTEXT"), std::pair(0, "THIRD")}) {
-        const PartitionLookup found = find(index, listener);
-        EXPECT_EQ(found.outcome, Outcome::not_led_here) << listener;
+    for (const auto& [index, asked] : {std::pair(1, BrokerId{1}), std::pair(0, BrokerId{3})}) {
+        const PartitionLookup found = find(index, asked);
+        EXPECT_EQ(found.outcome, Outcome::not_led_here) << asked.value;
         ASSERT_NE(found.partition, nullptr);
         EXPECT_EQ(*found.partition, world_.partition(static_cast<std::size_t>(index)));
     }

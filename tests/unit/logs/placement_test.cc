@@ -10,29 +10,54 @@ namespace partita::logs {
 namespace {
 
 using catalog::CoordinatorKind;
+using ::testing::ElementsAre;
+
+constexpr TopicId kTopic{};
 
 TEST(Placement, OneNodeAnswersForEverything) {
     const Placement placement(BrokerId{7});
-    ASSERT_EQ(placement.nodes().size(), 1U);
-    EXPECT_EQ(placement.nodes()[0].id, BrokerId{7});
-    EXPECT_FALSE(placement.nodes()[0].address) << "clients reach it where they came in";
+    EXPECT_THAT(placement.registered(), ElementsAre(BrokerId{7}));
     EXPECT_EQ(placement.own(), BrokerId{7});
-    EXPECT_EQ(placement.leader_of("t", PartitionIndex{12}), BrokerId{7});
-    EXPECT_EQ(placement.coordinator_of(CoordinatorKind::groups, "g"), BrokerId{7});
-    EXPECT_EQ(placement.node_of("PLAINTEXT"), BrokerId{7});
-    EXPECT_TRUE(placement.is_led_at("PLAINTEXT", "t", PartitionIndex{12}));
+    EXPECT_EQ(placement.controller_known_at(kNoBroker), BrokerId{7});
+    EXPECT_EQ(placement.coordinator_known_at(kNoBroker, CoordinatorKind::groups, "g"), BrokerId{7});
+    EXPECT_TRUE(placement.is_led_at(kNoBroker, kTopic, PartitionIndex{12}));
+    EXPECT_TRUE(placement.is_held_at(kNoBroker, kTopic, PartitionIndex{12}));
+}
+
+TEST(Placement, OneNodeHasNothingToElectAndNothingToMove) {
+    const Placement placement(BrokerId{7});
+    const catalog::Topic topic;
+    EXPECT_EQ(placement.elect(topic, PartitionIndex{0}, Election::preferred).code, ErrorCode::election_not_needed);
+    const auto reassign = [&](std::vector<BrokerId> target) {
+        return placement.reassign(topic, PartitionIndex{0}, std::move(target), true);
+    };
+    EXPECT_EQ(reassign({BrokerId{7}}).code, ErrorCode::none);
+    EXPECT_EQ(reassign({BrokerId{8}}).message,
+              "The manual partition assignment includes broker 8, but no such broker is registered.");
+    EXPECT_EQ(placement.reassign(topic, PartitionIndex{0}, std::nullopt, true).code, ErrorCode::no_reassignment_in_progress);
 }
 
 TEST(Placement, APlanTellsWhichOfSeveralNodesAnswers) {
-    const test::ThreeNodes plan;
+    test::ThreeNodes plan;
     const Placement placement(BrokerId{1}, &plan);
-    EXPECT_EQ(placement.nodes().size(), 3U);
+    EXPECT_THAT(placement.registered(), ElementsAre(BrokerId{1}, BrokerId{2}, BrokerId{3}));
     EXPECT_EQ(placement.own(), BrokerId{1});
-    EXPECT_EQ(placement.leader_of("t", PartitionIndex{1}), BrokerId{2});
-    EXPECT_EQ(placement.coordinator_of(CoordinatorKind::transactions, "x"), BrokerId{3});
-    EXPECT_EQ(placement.node_of("THIRD"), BrokerId{3});
-    EXPECT_TRUE(placement.is_led_at("THIRD", "t", PartitionIndex{2}));
-    EXPECT_FALSE(placement.is_led_at("THIRD", "t", PartitionIndex{1})) << "its leader is the second";
+    EXPECT_EQ(placement.coordinator_known_at(BrokerId{1}, CoordinatorKind::transactions, "x"), BrokerId{3});
+    EXPECT_TRUE(placement.is_led_at(BrokerId{3}, kTopic, PartitionIndex{2}));
+    EXPECT_FALSE(placement.is_led_at(BrokerId{3}, kTopic, PartitionIndex{1})) << "its leader is the second";
+    EXPECT_TRUE(placement.is_led_at(kNoBroker, kTopic, PartitionIndex{1})) << "a client of the whole process";
+}
+
+TEST(Placement, TheControllerIsANodeThatLives) {
+    class FirstDead final : public test::ThreeNodes {
+      public:
+        [[nodiscard]] std::shared_ptr<const Nodes> nodes_known_at(BrokerId) const override {
+            return std::make_shared<const Nodes>(
+                Nodes{{.id = BrokerId{1}, .is_fenced = true}, {.id = BrokerId{2}}, {.id = BrokerId{3}}});
+        }
+    } plan;
+    EXPECT_EQ(Placement(BrokerId{1}, &plan).controller_known_at(kNoBroker), BrokerId{2});
+    EXPECT_EQ(Placement(BrokerId{3}, &plan).controller_known_at(kNoBroker), BrokerId{3});
 }
 
 }  // namespace

@@ -111,10 +111,10 @@ TEST_F(TrimTest, ClientsDeleteNothingFromTheBrokersOwnTopics) {
 }
 
 TEST_F(TrimTest, ANodeThatDoesNotLeadThePartitionRefuses) {
-    const test::ThreeNodes plan;
+    test::ThreeNodes plan;
     const Placement placement(BrokerId{1}, &plan);
     const auto find = [&](std::int32_t index) {
-        return find_partition(world_.topic(), PartitionIndex{index}, placement, "THIRD");
+        return find_partition(world_.topic(), PartitionIndex{index}, placement, BrokerId{3});
     };
     expect_refusal(trim(world_.topic(), find(0), Offset{3}, parts()), Outcome::not_led_here);
     expect_refusal(trim(world_.topic(), find(9), Offset{3}, parts()), Outcome::unknown_partition);
