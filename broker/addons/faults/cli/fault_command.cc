@@ -74,6 +74,7 @@ constexpr Member kMembers[] = {
     {"topic", "match", "topic"},
     {"partition", "match", "partition", Kind::whole_number},
     {"listener", "match", "listener"},
+    {"broker", "match", "broker", Kind::whole_number},
     {"nth", "when", "nth", Kind::whole_number},
     {"every", "when", "every", Kind::whole_number},
     {"times", "when", "times", Kind::whole_number},
@@ -259,6 +260,7 @@ constexpr tools::Option kAddOptions[] = {
     {.name = "topic", .argument = "topic", .help = "match requests that name this topic"},
     {.name = "partition", .argument = "number", .help = "match requests that name this partition", .check = kFrom0},
     {.name = "listener", .argument = "name", .help = "match requests that come to this listener"},
+    {.name = "broker", .argument = "ID", .help = "match requests that come to this one of several brokers", .check = kFrom0},
     // When.
     {.name = "nth", .argument = "count", .help = "act first at this one of these requests (default: 1)", .check = kFrom1},
     {.name = "every", .argument = "count", .help = "then act at every request of this count (default: 1)", .check = kFrom1},

@@ -62,7 +62,7 @@ std::expected<void, std::string> check_disk(const Rule& rule, bool has_other_act
     }
     const Match& match = rule.match;
     if (match.api || match.version || !match.client_id.empty() || !match.software.empty() || !match.principal.empty() ||
-        !match.group.empty() || !match.listener.empty()) {
+        !match.group.empty() || !match.listener.empty() || match.broker) {
         return wrong("\"disk_full\" and \"sync_fails\" match files, so \"match\" may have only \"topic\" and \"partition\"");
     }
     if (match.partition && match.topic.empty()) {

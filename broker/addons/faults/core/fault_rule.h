@@ -28,6 +28,8 @@ struct Match {
     std::optional<std::int32_t> partition;
     /// The name of the listener.
     std::string listener;
+    /// The request came to this one of several brokers.
+    std::optional<std::int32_t> broker;
 };
 
 /// Selects the ones of these requests at which a rule acts.

@@ -28,7 +28,7 @@ bool is_about(const Rule& rule, const RequestFacts& request) {
     return !is_about_disk(rule.action) && concerns(rule.action, request.api) && (!match.api || *match.api == request.api) &&
            (!match.version || *match.version == request.version) && agrees(match.client_id, request.client_id) &&
            agrees(match.software, request.software) && agrees(match.principal, request.principal) &&
-           agrees(match.listener, request.listener) &&
+           agrees(match.listener, request.listener) && (!match.broker || *match.broker == request.broker) &&
            (match.group.empty() || std::ranges::find(request.groups, match.group) != request.groups.end()) &&
            (is_hidden || names_partition(rule, request));
 }

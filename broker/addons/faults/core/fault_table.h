@@ -29,6 +29,8 @@ struct RequestFacts {
     std::string_view software;
     std::string_view principal;
     std::string_view listener;
+    /// The broker that the client asked.
+    std::int32_t broker = 0;
     /// The client's address with its port.
     std::string_view client_address;
     std::int32_t correlation_id = 0;

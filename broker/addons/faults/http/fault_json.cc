@@ -167,6 +167,7 @@ Match read_match(ObjectReader reader) {
     match.topic = reader.text("topic");
     match.partition = reader.number<std::int32_t>("partition", 0);
     match.listener = reader.text("listener");
+    match.broker = reader.number<std::int32_t>("broker", 0);
     reader.finish();
     return match;
 }
@@ -299,6 +300,7 @@ ordered_json match_json(const Match& match) {
     add(object, "topic", match.topic, {});
     add(object, "partition", match.partition);
     add(object, "listener", match.listener, {});
+    add(object, "broker", match.broker);
     return object;
 }
 

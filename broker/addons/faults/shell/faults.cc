@@ -6,11 +6,13 @@
 #include "broker/addons/faults/core/answer_change.h"
 #include "broker/addons/faults/core/error_response.h"
 #include "broker/addons/faults/core/request_names.h"
+#include "broker/addons/faults/shell/decoded_request.h"
 #include "broker/config/log_setup.h"
 #include "broker/handlers/metadata_cluster.h"
 #include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/handlers/shown_nodes.h"
 #include "broker/logs/topic_table.h"
-#include "protocol/codec.h"
 #include "protocol/messages/00_produce.h"
 #include "protocol/messages/03_metadata.h"
 #include "storage/partition_name.h"
@@ -19,15 +21,6 @@ namespace partita::faults {
 namespace {
 
 using handlers::Passage;
-
-/// The decoded request; null if it is malformed, which its handler reports.
-const void* decoded(runtime::ClientRequest& request) {
-    const Schema& schema = *request.api().request;
-    void* message = request.arena().allocate_unlimited(schema.size, schema.alignment);
-    const bool is_readable =
-        request.version_supported && decode(schema, request.body, request.version(), request.arena(), message).has_value();
-    return is_readable ? message : nullptr;
-}
 
 static_assert(Rule::kBytesPerSMax == runtime::SendPace::kBytesPerSMax);
 
@@ -145,6 +138,7 @@ const Rule* Faults::decide(runtime::RequestContext& request, Now now) {
                           .software = software,
                           .principal = principal,
                           .listener = request.listener().name,
+                          .broker = handlers::asked_node(request).value,
                           .client_address = address,
                           .correlation_id = request.pending().correlation_id,
                           .groups = names.groups,

@@ -50,6 +50,7 @@ class FaultTableTest : public ::testing::Test {
                           .software = "librdkafka",
                           .principal = "User:alice",
                           .listener = "PLAINTEXT",
+                          .broker = 2,
                           .client_address = "127.0.0.1:4711",
                           .correlation_id = 17,
                           .groups = kGroups,
@@ -90,6 +91,8 @@ TEST_F(FaultTableTest, EachPartOfAMatchSelects) {
     EXPECT_FALSE(acts([](Match& match) { match.principal = "User:bob"; }));
     EXPECT_TRUE(acts([](Match& match) { match.listener = "PLAINTEXT"; }));
     EXPECT_FALSE(acts([](Match& match) { match.listener = "SSL"; }));
+    EXPECT_TRUE(acts([](Match& match) { match.broker = 2; }));
+    EXPECT_FALSE(acts([](Match& match) { match.broker = 1; }));
     EXPECT_TRUE(acts([](Match& match) { match.group = "billing"; }));
     EXPECT_FALSE(acts([](Match& match) { match.group = "other"; }));
     EXPECT_TRUE(acts([](Match& match) { match.topic = "audit"; }));

@@ -36,7 +36,8 @@ Rule full_rule() {
                   .group = "billing",
                   .topic = "orders",
                   .partition = 3,
-                  .listener = "PLAINTEXT"};
+                  .listener = "PLAINTEXT",
+                  .broker = 2};
     rule.when = {.nth = 2,
                  .every = 3,
                  .times = 4,
@@ -70,7 +71,7 @@ TEST(FaultJson, EveryMemberSurvivesTheRoundTrip) {
     EXPECT_EQ(
         object.dump(),
         R"({"id":"lost-answer","match":{"api":"Produce","version":9,"client_id":"app","software":"librdkafka",)"
-        R"("principal":"User:alice","group":"billing","topic":"orders","partition":3,"listener":"PLAINTEXT"},)"
+        R"("principal":"User:alice","group":"billing","topic":"orders","partition":3,"listener":"PLAINTEXT","broker":2},)"
         R"("when":{"nth":2,"every":3,"times":4,"probability":0.25,"seed":18446744073709551615,"after_ms":5,"for_ms":6,)"
         R"("after_fault":"first"},"do":{"delay_ms":7,"hold":true,"error":"NOT_LEADER_OR_FOLLOWER","takes_effect":true,"drop_request":true,)"
         R"("drop_response":true,"disconnect":true,"throttle_ms":8,"corrupt_records":true,"truncate_records":true,)"
@@ -150,7 +151,7 @@ TEST(FaultJson, AnUnknownMemberIsRefusedWithThoseThatAreAllowed) {
     EXPECT_EQ(problem_of(R"({"id": "a", "then": {}})"), "\"then\" is unknown here; allowed: id, match, when, do");
     EXPECT_EQ(problem_in("match", R"("apis": "Produce")"),
               "\"match.apis\" is unknown here; allowed: api, version, client_id, software, principal, group, topic, partition, "
-              "listener");
+              "listener, broker");
     EXPECT_EQ(problem_in("when", R"("Nth": 1)"),
               "\"when.Nth\" is unknown here; allowed: nth, every, times, probability, seed, after_ms, for_ms, after_fault");
     EXPECT_EQ(problem_in("do", R"("drop": null)"),
