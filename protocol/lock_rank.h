@@ -42,6 +42,7 @@ namespace partita {
     LOCK(shared_capacity, "SharedCapacity", "the rest of the capacity, and what passed") \
     LOCK(request_watch, "RequestWatch", "errors that were sent, and clients that had to wait") \
     LOCK(faults, "faults::Faults", "the rules of the test bench, and the requests that wait because of them") \
+    LOCK(brokers, "faults::Brokers", "which of several brokers lives, leads and has what") \
     LOCK(connections, "Connections", "connections that produce, read or speak for members") \
     LOCK(key_queue, "KeySamples", "batches that wait for a look at their keys") \
     LOCK(reader_notes, "ReaderNotes::mutex_", "notes of what readers asked; groups that have told their positions") \

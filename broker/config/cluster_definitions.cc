@@ -15,8 +15,8 @@ constexpr ConfigDefinition kClusterDefinitions[] = {
     define("broker.id", ConfigType::int32, "-1", kAny, kReadOnly, "Older name of node.id."),
     define("broker.rack", ConfigType::string, kNone, kAny, kReadOnly,
            "Rack of this broker, told to clients for placement and fetch-from-closest."),
-    kept(define("broker.session.timeout.ms", ConfigType::int32, "9000", kAny, kReadOnly,
-                "How long a broker may be silent before the controller fences it.")),
+    define("broker.session.timeout.ms", ConfigType::int32, "9000", kAny, kReadOnly,
+           "How long a broker may be silent before the controller fences it, if this process is several."),
     at_next_start(define("config.providers", ConfigType::list, "", list_of({}, true, false), kClusterWide,
                          "Names of providers for values kept elsewhere. The broker replaces ${NAME:PATH:KEY} in the values of "
                          "its start.")),

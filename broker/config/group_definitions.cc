@@ -91,8 +91,8 @@ constexpr ConfigDefinition kGroupDefinitions[] = {
     kept(
         define("offsets.topic.compression.codec", ConfigType::int32, "0", kAny, kReadOnly, "Codec number of the offsets topic.")),
     define("offsets.topic.num.partitions", ConfigType::int32, "50", range(1), kReadOnly, "Partitions of the offsets topic."),
-    kept(define("offsets.topic.replication.factor", ConfigType::int16, "3", range(1), kReadOnly,
-                "Replication factor of the offsets topic. A value above 1 counts as 1 here.")),
+    define("offsets.topic.replication.factor", ConfigType::int16, "3", range(1), kReadOnly,
+           "Replication factor of the offsets topic. A value above the number of brokers counts as that number."),
     define("offsets.topic.segment.bytes", ConfigType::int32, "104857600", range(1), kReadOnly,
            "Segment size of the offsets topic."),
 };

@@ -53,6 +53,7 @@ const std::vector<ConfigBinding<TopicConfig>>& bindings() {
         bind<TopicConfig, &TopicConfig::message_timestamp_before_max_ms>(),
         bind<TopicConfig, &TopicConfig::min_cleanable_dirty_ratio>(),
         bind<TopicConfig, &TopicConfig::min_compaction_lag_ms>(),
+        bind<TopicConfig, &TopicConfig::min_insync_replicas>(),
         bind<TopicConfig, &TopicConfig::expansion_fence_timeout_ms>("partita."),
         bind<TopicConfig, &TopicConfig::expansion_guard_override>("partita."),
         bind<TopicConfig, &TopicConfig::expansion_guard_quiet_ms>("partita."),

@@ -46,6 +46,7 @@ struct TopicConfig {
     TimestampType message_timestamp_type{};
     double min_cleanable_dirty_ratio{};
     std::int64_t min_compaction_lag_ms{};
+    std::int32_t min_insync_replicas{};  ///< with several brokers
     ExpansionMode expansion_mode{};
     std::int64_t expansion_fence_timeout_ms{};
     bool expansion_guard_override{};

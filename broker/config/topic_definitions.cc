@@ -54,8 +54,8 @@ constexpr ConfigDefinition kDefinitions[] = {
            "Share of uncleaned data from which a log is compacted."),
     define("min.compaction.lag.ms", ConfigType::int64, kOfBroker, range(0), kClusterWide,
            "Shortest time that a record stays uncompacted."),
-    kept(define("min.insync.replicas", ConfigType::int32, kOfBroker, range(1), kClusterWide,
-                "In-sync replicas that must be there for a write with acks=all.")),
+    define("min.insync.replicas", ConfigType::int32, kOfBroker, range(1), kClusterWide,
+           "In-sync replicas that must be there for a write with acks=all, if this process is several brokers."),
     internal("partita.expansion.fence.timeout.ms", ConfigType::int64, kOfBroker, range(0), kClusterWide,
              "In mode fenced: how long the broker withholds a new partition's records from a group that commits nothing on the "
              "parent partition."),

@@ -8,6 +8,7 @@
 #include "broker/http/parameters.h"
 #include "broker/http/resources.h"
 #include "broker/insight/findings/finding_json.h"
+#include "broker/logs/placement.h"
 #include "broker/logs/published_topics.h"
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/clients/request_watch.h"
@@ -48,6 +49,7 @@ void serve_broker(const Surroundings& surroundings, const ExchangePointer& excha
     object["version"] = PARTITA_VERSION;
     object["time_ms"] = services.clock.now().wall.value;
     object["test_bench"] = services.clock.movable() != nullptr;
+    object["brokers"] = services.placement.registered().size();
     object["topics"] = table->catalog->topic_count();
     object["partitions"] = table->catalog->partition_count();
     object["groups"] = services.coordinators.groups.group_count();

@@ -321,6 +321,8 @@ def run_partita(*arguments, **more):
 class PartitaBroker(ProcessBroker):
     kind = "partita"
     clean_exit_codes = (0,)
+    #: The system chooses the port, which `listeners` leaves open.
+    any_port = False
 
     def command(self):
         # The port file is the event that says the listener is open, so an old one must not be mistaken for it.
@@ -345,6 +347,8 @@ class PartitaBroker(ProcessBroker):
     def is_up(self):
         if not self.port_file.exists():
             return False
+        if self.any_port:
+            self.port = int(self.port_file.read_text())
         assert int(self.port_file.read_text()) == self.port, "the port file names another port"
         return super().is_up()
 
@@ -395,10 +399,12 @@ class KafkaBroker(ProcessBroker):
         return command + ["kafka.Kafka", str(self.configuration)]
 
 
-def start_broker(properties=None):
-    """A broker of the chosen target, not yet entered. `properties` are Kafka's server properties."""
+def start_broker(properties=None, any_port=False):
+    """A broker of the chosen target, not yet entered. `properties` are Kafka's server properties. With `any_port` they have port 0."""
     if TARGET == "partita":
-        return PartitaBroker(properties)
+        broker = PartitaBroker(properties)
+        broker.any_port = any_port
+        return broker
     if TARGET == "kafka":
         return KafkaBroker(properties)
     return Broker(TARGET)

@@ -384,6 +384,23 @@ def test_snapshots(site):
         site.ask(operation, snapshot="one", status=404)
 
 
+def test_several_brokers(site):
+    site.ask("brokers", status=404)
+    with harness.start_broker({**BROKER_PROPERTIES, "partita.test.bench.brokers": 2, "partita.test.bench.racks": "a,b",
+                               "listeners": "PLAINTEXT://127.0.0.1:0"}, any_port=True) as two:
+        cluster = Site(insight.address(two))
+        assert [(one["id"], one["rack"], one["state"]) for one in cluster.ask("brokers")["brokers"]] == [(1, "a", "up"), (2, "b", "up")]
+        for act, undo, state in (("killBroker", "restartBroker", "killed"), ("pauseBroker", "resumeBroker", "paused"),
+                                 ("isolateBroker", "joinBroker", "isolated")):
+            assert cluster.ask(act, id=2)["changed"]["state"] == state
+            cluster.ask(act, id=2, status=409)
+            assert cluster.ask(undo, id=2)["changed"]["state"] == "up"
+        assert not cluster.ask("killBroker", {"noticed": False}, id=1)["changed"]["fenced"]
+        cluster.ask("killBroker", {"noticed": "no"}, id=1, status=400)
+        cluster.ask("killBroker", id=7, status=409)
+    site.asked |= cluster.asked
+
+
 def test_every_operation_was_asked_and_every_route_is_described(site):
     assert OPERATIONS.keys() == site.asked, "the tests above leave some out"
     _, text = site.send("GET", "/nowhere", None)

@@ -132,4 +132,5 @@ go();
 get(path("broker")).then((now) => {
   show(identity, now.broker.kafka, h("br"), `Partita ${now.version}`);
   bench.hidden = !now.test_bench;
+  if (now.brokers > 1) bench.append(` This process shows itself to clients as ${now.brokers} brokers over one log.`);
 }).catch((error) => show(identity, error.message));

@@ -120,6 +120,15 @@ class DynamicConfigs : public ::testing::Test {
     // Each of these shows a broker act on one config ---------------------------------------------
 
     /// Cordons the directory by its name, and by the wildcard.
+    void raise_min_insync_replicas() {
+        constexpr const char* kName = "min.insync.replicas";
+        const config::TopicConfig before = topic();
+        set(kName, "2");
+        EXPECT_NE(topic(), before) << "a topic does not inherit the new value";
+        // Kafka lets nobody remove it.
+        set(kName, "1");
+        EXPECT_EQ(topic(), before);
+    }
     void cordon() {
         for (const std::string& cordoned : {directory_ / "data", std::string("*")}) {
             EXPECT_EQ(alter(Resource::broker, own_id(), "cordoned.log.dirs", cordoned), ErrorCode::none);
@@ -234,6 +243,7 @@ TEST_F(DynamicConfigs, EachThatIsDeclaredToActAtOnceIsSeenToAct) {
         {"max.connections", &DynamicConfigs::limit_connections},
         {"max.connections.per.ip", &DynamicConfigs::limit_addresses},
         {"max.connections.per.ip.overrides", &DynamicConfigs::limit_one_address},
+        {"min.insync.replicas", &DynamicConfigs::raise_min_insync_replicas},
     };
     std::size_t seen = 0;
     for (const config::ConfigDefinition& definition : config::broker_config_definitions()) {
@@ -243,14 +253,14 @@ TEST_F(DynamicConfigs, EachThatIsDeclaredToActAtOnceIsSeenToAct) {
         const std::string name(definition.name);
         SCOPED_TRACE(name);
         ++seen;
-        if (is_inherited(name)) {
+        if (const auto one = own.find(name); one != own.end()) {
+            (this->*one->second)();
+        } else if (is_inherited(name)) {
             const config::TopicConfig before = topic();
             set(name, other_value(definition));
             EXPECT_NE(topic(), before) << "a topic does not inherit the new value";
             unset(name);
             EXPECT_EQ(topic(), before);
-        } else if (const auto one = own.find(name); one != own.end()) {
-            (this->*one->second)();
         } else if (name.starts_with("ssl.")) {
             change_tls(name);
         } else if (!is_of_addon(definition)) {

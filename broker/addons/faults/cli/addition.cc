@@ -1,4 +1,5 @@
-// `partita serve --test-bench`, `partita clock`, `partita fault`, `partita reset` and `partita snapshot`.
+// `partita serve --test-bench` with `--brokers` and `--racks`, `partita broker`, `partita clock`, `partita fault`, `partita
+// reset` and `partita snapshot`.
 
 #include "broker/cli/addition.h"
 
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "broker/addons/faults/cli/broker_command.h"
 #include "broker/addons/faults/cli/clock_command.h"
 #include "broker/addons/faults/cli/fault_command.h"
 #include "broker/addons/faults/cli/reset_command.h"
@@ -19,26 +21,42 @@ namespace partita::faults {
 namespace {
 
 constexpr std::string_view kTestBenchOption = "test-bench";
+constexpr std::string_view kBrokersOption = "brokers";
+constexpr std::string_view kRacksOption = "racks";
 
 class ServeOptions final : public cli::ServeOptionsOfAddon {
   public:
-    explicit ServeOptions(const cli::CommandLine& line) : has_test_bench_(line.has(kTestBenchOption)) {}
-
-    [[nodiscard]] std::vector<std::string> overrides() const override {
-        return has_test_bench_ ? std::vector{std::string(kTestBenchConfig) + "=true"} : std::vector<std::string>();
+    explicit ServeOptions(const cli::CommandLine& line) {
+        if (line.has(kTestBenchOption)) {
+            overrides_.push_back(std::string(kTestBenchConfig) + "=true");
+        }
+        if (line.has(kBrokersOption)) {
+            overrides_.push_back(std::string(kBrokersConfig) + "=" + line.value(kBrokersOption));
+        }
+        if (line.has(kRacksOption)) {
+            overrides_.push_back(std::string(kRacksConfig) + "=" + line.value(kRacksOption));
+        }
     }
+
+    [[nodiscard]] std::vector<std::string> overrides() const override { return overrides_; }
     [[nodiscard]] std::string_view protocol_of_port(const config::ConfigInputs& /*inputs*/) const override { return {}; }
     [[nodiscard]] std::optional<Completion> complete(const config::BrokerConfig& /*config*/) const override {
         return std::nullopt;
     }
 
   private:
-    const bool has_test_bench_;
+    std::vector<std::string> overrides_;
 };
 
 constexpr tools::Option kOnlyHelp[] = {cli::kHelp};
 
 constexpr cli::Command kCommands[] = {
+    {.name = "broker",
+     .summary = "kill, pause and isolate brokers of a process that is several",
+     .purpose = "Kill, pause and isolate brokers of a process that is several: partita serve --test-bench --brokers 3. See "
+                "docs/test-bench.md.",
+     .options = kOnlyHelp,
+     .subcommands = kBrokerActions},
     {.name = "clock",
      .summary = "move the clock of a running broker, if it has a test bench",
      .purpose = "Move the clock of a running broker: everything that falls due happens at once, in order of time. The broker "
@@ -70,6 +88,10 @@ constexpr cli::Command kCommands[] = {
 };
 
 constexpr tools::Option kServeOptions[] = {
+    {.name = kBrokersOption,
+     .argument = "number",
+     .help = "show this process to clients as so many brokers over one log; needs --test-bench (docs/test-bench.md)"},
+    {.name = kRacksOption, .argument = "names", .help = "give the brokers of --brokers these racks in turn: a,b,c"},
     {.name = kTestBenchOption,
      .argument = "",
      .help = "let people make this broker fail on purpose, and move its clock, over HTTP (docs/test-bench.md)"},

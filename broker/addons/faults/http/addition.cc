@@ -9,6 +9,13 @@ using http::Method;
 using http::Route;
 
 constexpr Route kRoutes[] = {
+    Route{{"v1", "brokers"}, serve_brokers, Method::get, access::kDescribeCluster},
+    Route{{"v1", "brokers", ":ID", "isolate"}, isolate_broker, Method::post, access::kAlterCluster},
+    Route{{"v1", "brokers", ":ID", "join"}, join_broker, Method::post, access::kAlterCluster},
+    Route{{"v1", "brokers", ":ID", "kill"}, kill_broker, Method::post, access::kAlterCluster},
+    Route{{"v1", "brokers", ":ID", "pause"}, pause_broker, Method::post, access::kAlterCluster},
+    Route{{"v1", "brokers", ":ID", "restart"}, restart_broker, Method::post, access::kAlterCluster},
+    Route{{"v1", "brokers", ":ID", "resume"}, resume_broker, Method::post, access::kAlterCluster},
     Route{{"v1", "clock"}, serve_clock, Method::get, access::kDescribeCluster},
     Route{{"v1", "clock"}, move_clock, Method::post, access::kAlterCluster},
     Route{{"v1", "everything"}, remove_everything, Method::delete_, access::kAlterCluster},

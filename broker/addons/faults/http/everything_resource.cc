@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "broker/addons/faults/http/resources.h"
+#include "broker/addons/faults/shell/brokers.h"
 #include "broker/addons/faults/shell/faults.h"
 #include "broker/addons/faults/shell/first_topics.h"
 #include "broker/catalog/catalog.h"
@@ -270,6 +271,9 @@ class Removal {
         if (Faults* const faults = services_.extensions.parts.find<Faults>()) {
             removed_["faults"] = faults->list().size();
             faults->clear();
+        }
+        if (Brokers* const brokers = services_.extensions.parts.find<Brokers>()) {
+            brokers->revive_all();
         }
         removed_["findings"] = services_.insight.findings.forget(now.wall);
         if (const auto made = services_.extensions.parts.get<FirstTopics>().make(now); !made) {

@@ -18,6 +18,15 @@ void remove_fault(const http::Surroundings& surroundings, const http::ExchangePo
 void serve_matches(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
 void release_fault(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
 
+// brokers_resource.cc: the brokers of a process that is several.
+void serve_brokers(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
+void kill_broker(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
+void restart_broker(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
+void pause_broker(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
+void resume_broker(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
+void isolate_broker(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
+void join_broker(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
+
 // clock_resource.cc: the clock of the broker, which people move.
 void serve_clock(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
 void move_clock(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);

@@ -2,11 +2,13 @@
 #include <optional>
 
 #include "broker/addons/faults/config/fault_config.h"
+#include "broker/addons/faults/shell/brokers.h"
 #include "broker/addons/faults/shell/faults.h"
 #include "broker/addons/faults/shell/first_topics.h"
 #include "broker/addons/faults/shell/snapshots.h"
 #include "broker/assembly/addon.h"
 #include "broker/config/log_setup.h"
+#include "broker/logs/append_steps.h"
 #include "schedule/movable_time.h"
 #include "storage/file_system.h"
 
@@ -22,7 +24,7 @@ FailingDisk& failing_disk() {
 
 class FaultsAddon final : public assembly::Addon {
   public:
-    explicit FaultsAddon(bool has_test_bench) : has_test_bench_(has_test_bench) {}
+    FaultsAddon(bool has_test_bench, std::int32_t broker_count) : has_test_bench_(has_test_bench), broker_count_(broker_count) {}
 
     void attach(const assembly::AddonPlace& place, handlers::Extensions& extensions) override {
         if (has_test_bench_) {
@@ -35,11 +37,35 @@ class FaultsAddon final : public assembly::Addon {
             snapshots_.emplace(Snapshots{DataSnapshots(place.data_directory), place.change_data});
             extensions.parts.add(*snapshots_);
         }
+        if (broker_count_ > 1) {
+            brokers_.emplace(place, *faults_);
+            extensions.gate = &*brokers_;
+            extensions.parts.add(*brokers_);
+            place.placement.set_plan(*brokers_);
+        }
+    }
+    void add_steps(logs::AppendSteps& appends, logs::ReadSteps&) override {
+        if (brokers_) {
+            appends.add(*brokers_, {logs::AppendPoint::admit_batch}, logs::StepFor::every_request);
+        }
+    }
+    void load(Now) override {
+        if (brokers_) {
+            brokers_->load();
+        }
+    }
+    void start() override {
+        if (brokers_) {
+            brokers_->start();
+        }
     }
     void stop() override {
         if (has_test_bench_) {
             // The stop itself writes and syncs without faults.
             failing_disk().set_gate(nullptr);
+        }
+        if (brokers_) {
+            brokers_->stop();
         }
     }
     void announce() const override {
@@ -49,13 +75,21 @@ class FaultsAddon final : public assembly::Addon {
                          "clock, over HTTP",
                          {{"config", kTestBenchConfig}});
         }
+        if (broker_count_ > 1) {
+            log::warning("broker",
+                         "the process shows itself to clients as several brokers over one log: a simulation, in which replicas "
+                         "protect no record",
+                         {{"brokers", broker_count_}});
+        }
     }
 
   private:
     const bool has_test_bench_;
+    const std::int32_t broker_count_;
     std::shared_ptr<Faults> faults_;
     FirstTopics first_topics_;
     std::optional<Snapshots> snapshots_;
+    std::optional<Brokers> brokers_;
 };
 
 }  // namespace
@@ -63,7 +97,7 @@ class FaultsAddon final : public assembly::Addon {
 extern const assembly::Addition kBrokerAddition;
 constinit const assembly::Addition kBrokerAddition{
     .make = [](const config::BrokerConfig& config) -> std::unique_ptr<assembly::Addon> {
-        return std::make_unique<FaultsAddon>(has_test_bench(config));
+        return std::make_unique<FaultsAddon>(has_test_bench(config), brokers_of(config));
     },
     .schedule = [](const config::BrokerConfig& config, const Schedule& machine) -> Schedule {
         if (!has_test_bench(config)) {
