@@ -21,6 +21,8 @@ namespace partita {
     LOCK(transaction_settings, "TransactionShards::settings_mutex_", "the settings of new transaction coordinators") \
     LOCK(group_shard, "the shards of GroupShards", "one coordinator of groups, its log and the requests that wait for it") \
     LOCK(group_settings, "GroupShards::settings_mutex_", "the settings and topics of new group coordinators") \
+    LOCK(share_shard, "the shards of ShareShards", "one coordinator of share groups' records and its log") \
+    LOCK(share_sessions, "ClientShareSessions", "sessions of members of share groups") \
     LOCK(claim_shard, "the shards of ClaimShards", "one coordinator of claims and its log") \
     LOCK(fetch_sessions, "ClientFetchSessions", "incremental fetch sessions") \
     LOCK(key_detection, "KeyObserver::detection_mutex_", "what is known of producers and their keys") \

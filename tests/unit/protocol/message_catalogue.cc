@@ -7,6 +7,7 @@
 #include "protocol/messages/group_metadata_record.h"
 #include "protocol/messages/offset_commit_record.h"
 #include "protocol/messages/share_group_records.h"
+#include "protocol/messages/share_state_records.h"
 #include "protocol/messages/streams_group_records.h"
 #include "protocol/messages/transaction_log_record.h"
 
@@ -54,6 +55,10 @@ std::vector<const Schema*> all_messages() {
              &ShareGroupCurrentMemberAssignmentValue::schema,
              &ShareGroupStatePartitionMetadataKey::schema,
              &ShareGroupStatePartitionMetadataValue::schema,
+             &ShareSnapshotKey::schema,
+             &ShareSnapshotValue::schema,
+             &ShareUpdateKey::schema,
+             &ShareUpdateValue::schema,
              &StreamsGroupMetadataKey::schema,
              &StreamsGroupMetadataValue::schema,
              &StreamsGroupMemberMetadataKey::schema,
