@@ -149,6 +149,14 @@ struct BrokerConfig {
     /// Lower case: disabled, upgrade, downgrade, bidirectional.
     std::string group_consumer_migration_policy;
 
+    // KIP-932 share groups.
+    std::int32_t group_share_session_timeout_ms{};
+    std::int32_t group_share_heartbeat_interval_ms{};
+    std::int32_t group_share_max_size{};
+    std::int32_t group_share_assignment_interval_ms{};
+    std::int32_t group_share_initialize_retry_interval_ms{};
+    std::int32_t group_share_max_share_sessions{};
+
     // Transactions.
     std::int32_t transaction_max_timeout_ms{};
     std::int32_t transactional_id_expiration_ms{};

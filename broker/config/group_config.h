@@ -11,7 +11,7 @@
 #include "broker/config/describe_configs.h"
 
 /// Configs of groups (KIP-848, KIP-1240): kafka-configs --entity-type groups sets them for one group in place of the broker's
-/// `group.*` configs. The broker stores and describes those of share and streams groups, but they have no effect.
+/// `group.*` configs. The broker stores and describes those of streams groups, but they have no effect.
 namespace partita::config {
 
 struct GroupConfigDefinition {

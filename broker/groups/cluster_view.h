@@ -18,7 +18,14 @@ struct ConsumerGroupOverrides {
     std::optional<std::int32_t> assignment_interval_ms;
 };
 
-/// A snapshot of the cluster for consumer groups: topics, and configs of groups. Immutable.
+/// The same for `share.*` configs, as far as the group coordinator uses them.
+struct ShareGroupOverrides {
+    std::optional<std::int32_t> session_timeout_ms;
+    std::optional<std::int32_t> heartbeat_interval_ms;
+    std::optional<std::int32_t> assignment_interval_ms;
+};
+
+/// A snapshot of the cluster for consumer and share groups: topics, and configs of groups. Immutable.
 class ClusterView {
   public:
     struct Topic {
@@ -38,6 +45,7 @@ class ClusterView {
     /// The rack of all replicas (`broker.rack`); empty if unknown.
     [[nodiscard]] virtual std::string_view rack() const = 0;
     [[nodiscard]] virtual ConsumerGroupOverrides overrides(std::string_view group_id) const = 0;
+    [[nodiscard]] virtual ShareGroupOverrides share_overrides(std::string_view group_id) const = 0;
 };
 
 using ClusterPointer = std::shared_ptr<const ClusterView>;

@@ -194,6 +194,71 @@ struct ConsumerGroupDescribe {
     ReplyToken reply_to;
 };
 
+/// KIP-932: a member reports that it is alive and its topics, and learns its partitions. If the answer names partitions to
+/// initialize, the caller initializes their state in the share coordinator and says so (`ShareInitialized`).
+struct ShareGroupHeartbeat {
+    using Result = ShareHeartbeatResult;
+    std::string_view group_id;
+    std::string_view member_id;
+    /// 0 joins, -1 leaves.
+    std::int32_t member_epoch = 0;
+    std::optional<std::string_view> rack_id;
+    /// Unset if they have not changed since the member's last heartbeat.
+    std::optional<std::span<const std::string_view>> topic_names;
+    std::string_view client_id;
+    std::string_view client_host;
+    ReplyToken reply_to;
+};
+
+/// The share coordinator has initialized the state of these partitions, or could not do it.
+struct ShareInitialized {
+    using Result = ShareDoneResult;
+    std::string_view group_id;
+    std::span<const assignors::TopicPartitions> partitions;
+    bool is_done = false;
+    ReplyToken reply_to;
+};
+
+struct ShareGroupDescribe {
+    using Result = ShareGroupDescribeResult;
+    std::span<const std::string_view> group_ids;
+    ReplyToken reply_to;
+};
+
+/// Asks for the partitions of which the group has state.
+struct ShareGroupPartitions {
+    using Result = SharePartitionsResult;
+    std::string_view group_id;
+    ReplyToken reply_to;
+};
+
+/// The administrator sets offsets of a group without members, which need not exist. The caller initializes the partitions of the
+/// answer.
+struct AlterShareOffsets {
+    using Result = SharePartitionsResult;
+    std::string_view group_id;
+    /// Partitions that exist.
+    std::span<const assignors::TopicPartitions> partitions;
+    ReplyToken reply_to;
+};
+
+/// The administrator deletes the group's state of some topics, by id. The caller deletes the state of the answer's partitions
+/// in the share coordinator, and then says so (`ShareDeleted`).
+struct DeleteShareOffsets {
+    using Result = SharePartitionsResult;
+    std::string_view group_id;
+    /// Null: all topics, because the group itself will be deleted.
+    std::optional<std::span<const TopicId>> topics;
+    ReplyToken reply_to;
+};
+
+struct ShareDeleted {
+    using Result = ShareDoneResult;
+    std::string_view group_id;
+    std::span<const TopicId> topics;
+    ReplyToken reply_to;
+};
+
 struct DescribeGroups {
     using Result = DescribeGroupsResult;
     std::span<const std::string_view> group_ids;
@@ -222,6 +287,8 @@ using coordination::TopicDeleted;
 using AnyCommand =
     std::variant<const JoinGroup*, const SyncGroup*, const Heartbeat*, const LeaveGroup*, const OffsetCommit*,
                  const TransactionalOffsetCommit*, const OffsetFetch*, const OffsetDelete*, const ConsumerGroupHeartbeat*,
-                 const ConsumerGroupDescribe*, const DescribeGroups*, const ListGroups*, const DeleteGroups*>;
+                 const ConsumerGroupDescribe*, const ShareGroupHeartbeat*, const ShareInitialized*, const ShareGroupDescribe*,
+                 const ShareGroupPartitions*, const AlterShareOffsets*, const DeleteShareOffsets*, const ShareDeleted*,
+                 const DescribeGroups*, const ListGroups*, const DeleteGroups*>;
 
 }  // namespace partita::groups

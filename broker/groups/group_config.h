@@ -43,6 +43,13 @@ struct GroupConfig {
     Required<MigrationPolicy> migration_policy;                 ///< group.consumer.migration.policy
     /// Names of the available assignors, the default first; at least one.
     Required<std::vector<std::string>> consumer_assignors;  ///< group.consumer.assignors
+
+    // Share groups (KIP-932)
+    Required<std::int32_t> share_session_timeout_ms;            ///< group.share.session.timeout.ms
+    Required<std::int32_t> share_heartbeat_interval_ms;         ///< group.share.heartbeat.interval.ms
+    Required<std::int32_t> share_max_size;                      ///< group.share.max.size
+    Required<std::int32_t> share_assignment_interval_ms;        ///< group.share.assignment.interval.ms
+    Required<std::int32_t> share_initialize_retry_interval_ms;  ///< group.share.initialize.retry.interval.ms
 };
 
 }  // namespace partita::groups

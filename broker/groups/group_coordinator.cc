@@ -7,13 +7,14 @@
 #include "broker/groups/group_core.h"
 #include "broker/groups/record_appender.h"
 #include "broker/groups/record_codec.h"
+#include "broker/groups/share_rules.h"
 #include "broker/insight/history/group_history.h"
 #include "protocol/assert.h"
 
 namespace partita::groups {
 
 /// Lists the kinds of groups besides classic ones.
-class GroupCoordinator::Core : public GroupCore<ConsumerRules> {
+class GroupCoordinator::Core : public GroupCore<ConsumerRules, ShareRules> {
   public:
     using GroupCore::GroupCore;
 };
@@ -59,6 +60,9 @@ void GroupCoordinator::cluster_changed(ClusterPointer cluster, bool has_new_topi
 void GroupCoordinator::reconfigure(const GroupConfig& config) { core_->environment.config = config; }
 void GroupCoordinator::topic_deleted(const TopicDeleted& event, Now, Effects& effects) {
     core_->offsets.topic_deleted(event, effects);
+    for (const Group* group : std::as_const(core_->table).in_order()) {
+        group->kind().topic_deleted(event, core_->table, effects);
+    }
     core_->table.notes().forget_topic(event.topic_id);
 }
 GroupQueries& GroupCoordinator::queries() { return core_->queries; }

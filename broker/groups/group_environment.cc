@@ -13,6 +13,7 @@ class EmptyCluster final : public ClusterView {
     std::int64_t version() const override { return 0; }
     std::string_view rack() const override { return {}; }
     ConsumerGroupOverrides overrides(std::string_view) const override { return {}; }
+    ShareGroupOverrides share_overrides(std::string_view) const override { return {}; }
 };
 
 }  // namespace

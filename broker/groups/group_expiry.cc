@@ -14,7 +14,7 @@ void GroupExpiry::schedule(Now now) {
 void GroupExpiry::timer_over(Now now, Effects& effects) {
     for (Group* group : table_.in_order()) {
         const bool nothing_left = expire_offsets(*group, now, effects);
-        if (nothing_left && group->has_no_members()) {
+        if (nothing_left && group->has_no_members() && group->kind().may_expire()) {
             table_.remove(*group, effects);
         }
     }

@@ -92,6 +92,8 @@ class GroupKind {
 
     // Offsets
 
+    /// False if groups of the kind have no committed offsets. Such a group answers questions about them as if it did not exist.
+    [[nodiscard]] virtual bool may_have_offsets() const { return true; }
     /// `none` if the sender may commit.
     [[nodiscard]] virtual ErrorCode refuse_commit(const OffsetCommit& command, CommitKind kind) const = 0;
     /// `none` if the sender may read the group's offsets.
@@ -99,6 +101,11 @@ class GroupKind {
     /// The member committed, which may extend its session.
     virtual void committed(std::string_view member_id, TimerQueue& timers, Now now) = 0;
     [[nodiscard]] virtual OffsetUse offset_use() const = 0;
+
+    /// False if the group stays until it is deleted, even without members and offsets.
+    [[nodiscard]] virtual bool may_expire() const { return true; }
+    /// The topic is gone: removes what the kind itself has persisted about it. Offsets are not the kind's.
+    virtual void topic_deleted(const TopicDeleted& /*event*/, GroupTable& /*table*/, Effects& /*effects*/) const {}
 
     // Records
 

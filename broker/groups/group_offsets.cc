@@ -202,7 +202,7 @@ void GroupOffsets::decide(const OffsetDelete& command, Now, Effects& effects) {
     Group* group = table_.find(command.group_id);
     if (command.group_id.empty()) {
         result.error = ErrorCode::invalid_group_id;
-    } else if (group == nullptr) {
+    } else if (group == nullptr || !group->kind().may_have_offsets()) {
         result.error = ErrorCode::group_id_not_found;
     } else if (!group->kind().knows_subscriptions()) {
         // The coordinator does not know whether the members use the topic.

@@ -6,6 +6,7 @@
 
 #include "broker/groups/consumer_record_codec.h"
 #include "broker/groups/record_types.h"
+#include "broker/groups/share_record_codec.h"
 #include "protocol/messages/group_metadata_record.h"
 #include "protocol/messages/offset_commit_record.h"
 #include "protocol/try.h"
@@ -123,8 +124,10 @@ std::expected<EncodedRecord, EncodeError> encode_record(const Record& record, By
         [&buffer](const auto& one) {
             if constexpr (requires { encode_one(one, buffer); }) {
                 return encode_one(one, buffer);
-            } else {
+            } else if constexpr (requires { encode_consumer_record(one, buffer); }) {
                 return encode_consumer_record(one, buffer);
+            } else {
+                return encode_share_record(one, buffer);
             }
         },
         record);
@@ -139,8 +142,13 @@ std::expected<std::optional<Record>, DecodeError> decode_record(Bytes key, std::
         case kGroupMetadataType:
             return decode_group(key_parts.rest, value, arena);
         default:
-            return decode_consumer_record(key_parts.prefix, key_parts.rest, value, arena);
+            break;
     }
+    PARTITA_TRY_ASSIGN(auto consumer_record, decode_consumer_record(key_parts.prefix, key_parts.rest, value, arena));
+    if (consumer_record) {
+        return consumer_record;
+    }
+    return decode_share_record(key_parts.prefix, key_parts.rest, value, arena);
 }
 
 }  // namespace partita::groups

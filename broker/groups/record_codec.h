@@ -24,7 +24,7 @@ using coordination::EncodedRecord;
 
 /// Decodes a record of the log. Texts and bytes of the result borrow from `key` and `value`, arrays from `arena`.
 ///
-/// Empty for records of other types (share groups, streams groups, future ones), which this coordinator ignores.
+/// Empty for records of other types (streams groups, future ones), which this coordinator ignores.
 /// Fails for bytes that are not a record.
 [[nodiscard]] std::expected<std::optional<Record>, DecodeError> decode_record(Bytes key, std::optional<Bytes> value,
                                                                               Arena& arena);

@@ -10,6 +10,7 @@
 #include "broker/assignors/assignment.h"
 #include "broker/groups/member_assignment.h"
 #include "broker/groups/member_subscription.h"
+#include "broker/groups/share_subscription.h"
 #include "protocol/types.h"
 
 /// The coordinator's persistent records, as plain values. They have the content of Kafka's records in `__consumer_offsets`
@@ -21,6 +22,7 @@ namespace partita::groups {
 
 class ClassicGroup;
 class ConsumerGroup;
+class ShareGroup;
 
 /// The committed offset of one partition in one group.
 struct OffsetCommitRecord {
@@ -154,8 +156,77 @@ struct ConsumerGroupTombstone {
     std::string_view name;
 };
 
+// Share groups of KIP-932 are persisted in parts, too.
+
+struct ShareGroupEpochRecord {
+    using Of = ShareGroup;
+    std::string_view group_id;
+    std::int32_t epoch = 0;
+    /// The hash of the group's subscribed topics, see `metadata_hash.h`.
+    std::int64_t metadata_hash = 0;
+};
+
+struct ShareMemberRecord {
+    using Of = ShareGroup;
+    std::string_view group_id;
+    std::string_view member_id;
+    ShareSubscription subscription;
+};
+
+/// The group epoch of the target assignment of all members.
+struct ShareTargetEpochRecord {
+    using Of = ShareGroup;
+    std::string_view group_id;
+    std::int32_t epoch = 0;
+    TimestampMs timestamp{0};
+};
+
+/// One member's target.
+struct ShareTargetRecord {
+    using Of = ShareGroup;
+    std::string_view group_id;
+    std::string_view member_id;
+    assignors::Assignment assignment;
+};
+
+/// One member's present partitions.
+struct ShareCurrentRecord {
+    using Of = ShareGroup;
+    std::string_view group_id;
+    std::string_view member_id;
+    std::int32_t epoch = 0;
+    std::int32_t previous_epoch = 0;
+    assignors::Assignment assigned;
+};
+
+/// The partitions of which the share coordinator keeps state for the group.
+struct SharedPartitionsRecord {
+    using Of = ShareGroup;
+    std::string_view group_id;
+    SharedPartitions partitions;
+};
+
+/// Deletes a part of a share group.
+struct ShareGroupTombstone {
+    using Of = ShareGroup;
+    enum class Kind : std::uint8_t {
+        group,
+        member,
+        target_assignment_epoch,
+        target_assignment,
+        current_assignment,
+        shared_partitions,
+    };
+    Kind kind = Kind::group;
+    std::string_view group_id;
+    /// The member's id; empty for kinds that exist once per group.
+    std::string_view name;
+};
+
 using Record = std::variant<OffsetCommitRecord, PendingOffsetRecord, OffsetTombstone, GroupMetadataRecord, GroupTombstone,
                             ConsumerGroupEpochRecord, ConsumerMemberRecord, TargetAssignmentEpochRecord, TargetAssignmentRecord,
-                            CurrentAssignmentRecord, RegularExpressionRecord, ConsumerGroupTombstone>;
+                            CurrentAssignmentRecord, RegularExpressionRecord, ConsumerGroupTombstone, ShareGroupEpochRecord,
+                            ShareMemberRecord, ShareTargetEpochRecord, ShareTargetRecord, ShareCurrentRecord,
+                            SharedPartitionsRecord, ShareGroupTombstone>;
 
 }  // namespace partita::groups

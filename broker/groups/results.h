@@ -168,6 +168,58 @@ struct ConsumerGroupDescribeResult {
     std::vector<Group> groups;
 };
 
+struct ShareHeartbeatResult {
+    ErrorCode error = ErrorCode::none;
+    std::optional<std::string> error_message;
+    /// Empty on errors.
+    std::string member_id;
+    std::int32_t member_epoch = 0;
+    std::int32_t heartbeat_interval_ms = 0;
+    /// Unset if unchanged.
+    std::optional<assignors::Assignment> assignment;
+    /// The caller initializes the state of these partitions, with this epoch.
+    assignors::Assignment to_initialize;
+    std::int32_t group_epoch = 0;
+};
+
+/// The answer of commands that only succeed or fail.
+struct ShareDoneResult {
+    ErrorCode error = ErrorCode::none;
+};
+
+struct SharePartitionsResult {
+    ErrorCode error = ErrorCode::none;
+    std::optional<std::string> error_message;
+    assignors::Assignment partitions;
+    std::int32_t group_epoch = 0;
+};
+
+struct ShareGroupDescribeResult {
+    struct Member {
+        std::string member_id;
+        std::optional<std::string> rack_id;
+        std::int32_t member_epoch = 0;
+        std::string client_id;
+        std::string client_host;
+        std::vector<std::string> topic_names;
+        /// Only existing topics.
+        std::vector<ConsumerGroupDescribeResult::Topic> assignment;
+    };
+    struct Group {
+        std::string group_id;
+        ErrorCode error = ErrorCode::none;
+        std::optional<std::string> error_message;
+        std::string state;
+        std::int32_t epoch = 0;
+        std::int32_t assignment_epoch = 0;
+        std::string assignor;
+        /// Ascending by member id.
+        std::vector<Member> members;
+    };
+    /// In the order of the command.
+    std::vector<Group> groups;
+};
+
 struct DescribeGroupsResult {
     struct Member {
         std::string member_id;
@@ -213,8 +265,9 @@ struct DeleteGroupsResult {
     std::vector<Group> groups;
 };
 
-using Result = std::variant<JoinResult, SyncResult, HeartbeatResult, LeaveResult, OffsetCommitResult, OffsetFetchResult,
-                            OffsetDeleteResult, DescribeGroupsResult, ListGroupsResult, DeleteGroupsResult,
-                            ConsumerHeartbeatResult, ConsumerGroupDescribeResult>;
+using Result =
+    std::variant<JoinResult, SyncResult, HeartbeatResult, LeaveResult, OffsetCommitResult, OffsetFetchResult, OffsetDeleteResult,
+                 DescribeGroupsResult, ListGroupsResult, DeleteGroupsResult, ConsumerHeartbeatResult, ConsumerGroupDescribeResult,
+                 ShareHeartbeatResult, ShareDoneResult, SharePartitionsResult, ShareGroupDescribeResult>;
 
 }  // namespace partita::groups

@@ -75,6 +75,7 @@ class TestCluster final : public groups::ClusterView {
     [[nodiscard]] std::int64_t version() const override { return version_; }
     [[nodiscard]] std::string_view rack() const override { return {}; }
     [[nodiscard]] groups::ConsumerGroupOverrides overrides(std::string_view) const override { return overrides_; }
+    [[nodiscard]] groups::ShareGroupOverrides share_overrides(std::string_view) const override { return {}; }
 
   private:
     std::map<std::string, Entry, std::less<>> topics_;

@@ -56,6 +56,16 @@ groups::ConsumerGroupOverrides GroupCluster::overrides(std::string_view group_id
             .assignment_interval_ms = number(configs, "consumer.assignment.interval.ms")};
 }
 
+groups::ShareGroupOverrides GroupCluster::share_overrides(std::string_view group_id) const {
+    const catalog::ConfigMap& configs = catalog_->group_configs(group_id);
+    if (configs.empty()) {
+        return {};
+    }
+    return {.session_timeout_ms = number(configs, "share.session.timeout.ms"),
+            .heartbeat_interval_ms = number(configs, "share.heartbeat.interval.ms"),
+            .assignment_interval_ms = number(configs, "share.assignment.interval.ms")};
+}
+
 GroupCluster::VisibleCounts hidden_from_consumers(const logs::TopicTable& table) {
     GroupCluster::VisibleCounts visible;
     table.for_each([&](const logs::TopicState& state) {

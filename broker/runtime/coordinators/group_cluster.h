@@ -32,6 +32,7 @@ class GroupCluster final : public groups::ClusterView {
     [[nodiscard]] std::int64_t version() const override { return catalog_->sequence(); }
     [[nodiscard]] std::string_view rack() const override { return rack_; }
     [[nodiscard]] groups::ConsumerGroupOverrides overrides(std::string_view group_id) const override;
+    [[nodiscard]] groups::ShareGroupOverrides share_overrides(std::string_view group_id) const override;
 
   private:
     [[nodiscard]] std::optional<Topic> view_of(const catalog::Topic* topic) const;

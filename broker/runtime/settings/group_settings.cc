@@ -18,6 +18,11 @@ groups::GroupConfig group_settings(const config::BrokerConfig& config) {
         .consumer_regex_refresh_interval_ms = config.group_consumer_regex_refresh_interval_ms,
         .migration_policy = groups::migration_policy(config.group_consumer_migration_policy),
         .consumer_assignors = config.group_consumer_assignors,
+        .share_session_timeout_ms = config.group_share_session_timeout_ms,
+        .share_heartbeat_interval_ms = config.group_share_heartbeat_interval_ms,
+        .share_max_size = config.group_share_max_size,
+        .share_assignment_interval_ms = config.group_share_assignment_interval_ms,
+        .share_initialize_retry_interval_ms = config.group_share_initialize_retry_interval_ms,
     };
 }
 
