@@ -15,6 +15,7 @@ constexpr Feature kServedFeatures[] = {
     {kGroupVersion, 0, 1, 1},
     {kKraftVersion, 0, 1, 1},
     {kMetadataVersion, 7, 30, 30},
+    {kShareVersion, 0, 1, 1},
     {kTransactionVersion, 0, 2, 2},
 };
 

@@ -15,6 +15,7 @@ namespace partita::catalog {
 inline constexpr std::string_view kMetadataVersion = "metadata.version";
 inline constexpr std::string_view kKraftVersion = "kraft.version";
 inline constexpr std::string_view kGroupVersion = "group.version";
+inline constexpr std::string_view kShareVersion = "share.version";
 inline constexpr std::string_view kTransactionVersion = "transaction.version";
 inline constexpr std::string_view kEligibleLeaderReplicasVersion = "eligible.leader.replicas.version";
 

@@ -33,7 +33,7 @@ constexpr std::array kInternalTopics{
                   .min_isr = &CatalogSettings::transaction_state_log_min_isr,
                   .configs = kTransactionConfigs},
     InternalTopic{.name = kShareGroupTopicName,
-                  .coordinator = std::nullopt,
+                  .coordinator = CoordinatorKind::share,
                   .partition_count = &CatalogSettings::share_coordinator_state_topic_num_partitions,
                   .segment_bytes = &CatalogSettings::share_coordinator_state_topic_segment_bytes,
                   .replication_factor = &CatalogSettings::share_coordinator_state_topic_replication_factor,

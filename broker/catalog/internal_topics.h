@@ -15,14 +15,13 @@
 namespace partita::catalog {
 
 /// The coordinators whose state a topic's records keep.
-enum class CoordinatorKind : std::uint8_t { groups, transactions, claims };
+enum class CoordinatorKind : std::uint8_t { groups, transactions, share, claims };
 
 struct InternalTopic {
     std::string_view name;
     /// Set: coordinators of this kind rebuild themselves from the topic, one for each partition. Its logs are then keyed logs:
     /// the last value of each key counts and is folded into the metadata store. Neither retention nor compaction removes records
-    /// that are not folded yet. Unset: this broker keeps nothing there. It only creates the topic when a client asks for it, as
-    /// Kafka does.
+    /// that are not folded yet. Unset: this broker keeps nothing there.
     std::optional<CoordinatorKind> coordinator;
     /// Null: one partition.
     Required<std::int32_t> CatalogSettings::* partition_count;

@@ -1,6 +1,7 @@
 #include "broker/config/group_config.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <optional>
 
@@ -92,17 +93,21 @@ std::optional<std::int32_t> bound(const BrokerConfig& broker, std::string_view n
     return std::get<std::int32_t>(broker.value(name));
 }
 
-/// "earliest", "latest" or "by_duration:" and a duration of ISO 8601 such as P1DT2H or PT0.5S.
-bool is_offset_reset(std::string_view text) {
-    const std::string lower = java::to_lower(text);
+}  // namespace
+
+std::optional<OffsetReset> parse_offset_reset(std::string_view text) {
     constexpr std::string_view kByDuration = "by_duration:p";
+    constexpr std::pair<char, std::int64_t> kUnits[] = {{'d', 86'400'000}, {'h', 3'600'000}, {'m', 60'000}, {'s', 1'000}};
+    const std::string lower = java::to_lower(text);
     if (lower == "earliest" || lower == "latest") {
-        return true;
+        return OffsetReset{.kind = lower == "earliest" ? OffsetReset::Kind::earliest : OffsetReset::Kind::latest};
     }
     if (!lower.starts_with(kByDuration)) {
-        return false;
+        return std::nullopt;
     }
+    OffsetReset reset{.kind = OffsetReset::Kind::by_duration};
     std::string_view rest = std::string_view(lower).substr(kByDuration.size());
+    // The units that may follow.
     std::string_view units = "d";
     bool has_amount = false;
     while (!rest.empty()) {
@@ -113,20 +118,21 @@ bool is_offset_reset(std::string_view text) {
         }
         const std::size_t digits = rest.find_first_not_of("0123456789.");
         if (digits == 0 || digits == rest.npos) {
-            return false;
+            return std::nullopt;
         }
+        const std::string amount(rest.substr(0, digits));
         const std::size_t unit = units.find(rest[digits]);
-        if (unit == units.npos || (rest.substr(0, digits).contains('.') && rest[digits] != 's')) {
-            return false;
+        if (unit == units.npos || (amount.contains('.') && rest[digits] != 's')) {
+            return std::nullopt;
         }
+        const auto* const known = std::ranges::find(kUnits, rest[digits], [](const auto& each) { return each.first; });
+        reset.duration_ms += static_cast<std::int64_t>(std::strtod(amount.c_str(), nullptr) * static_cast<double>(known->second));
         units.remove_prefix(unit + 1);
         rest.remove_prefix(digits + 1);
         has_amount = true;
     }
-    return has_amount;
+    return has_amount ? std::optional(reset) : std::nullopt;
 }
-
-}  // namespace
 
 std::span<const GroupConfigDefinition> group_config_definitions() {
     static const std::vector<GroupConfigDefinition> kAll = [] {
@@ -157,7 +163,7 @@ std::expected<void, ConfigError> validate_group_configs(const ConfigMap& overrid
     for (const auto& [name, text] : overrides) {
         const ConfigDefinition& definition = find_group_config(name)->definition;
         PARTITA_TRY_ASSIGN(const auto value, parse_config_value(definition, text));
-        if (name == kOffsetReset && !is_offset_reset(text)) {
+        if (name == kOffsetReset && !parse_offset_reset(text)) {
             return invalid_config("Invalid value " + text + " for configuration " + name + ": Invalid value `" + text +
                                   "` for configuration " + name +
                                   ". The value must be either 'earliest', 'latest' or of the format "

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,16 @@ struct GroupConfigDefinition {
 /// The value in force for a group: its own, else the broker's, else the default. A stored value outside the broker's present
 /// bounds is clamped. `name` must be defined.
 [[nodiscard]] ConfigValue group_config_value(const ConfigMap& overrides, const BrokerConfig& broker, std::string_view name);
+
+/// Where a share group begins in a partition that it has not read yet (`share.auto.offset.reset`).
+struct OffsetReset {
+    enum class Kind : std::uint8_t { earliest, latest, by_duration };
+    Kind kind = Kind::latest;
+    /// How long ago the first record may have been written; for `by_duration`.
+    std::int64_t duration_ms = 0;
+};
+/// "earliest", "latest" or "by_duration:" and a duration of ISO 8601 such as P1DT2H or PT0.5S; empty for every other text.
+[[nodiscard]] std::optional<OffsetReset> parse_offset_reset(std::string_view text);
 
 /// Configs of a group, which need not exist, ascending by name.
 [[nodiscard]] std::vector<ConfigEntry> describe_group_configs(const ConfigMap& overrides, const BrokerConfig& broker,

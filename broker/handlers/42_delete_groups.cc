@@ -8,6 +8,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/handlers/share_groups.h"
 #include "broker/insight/local/request_notes.h"
 #include "broker/logs/turn.h"
 #include "broker/runtime/coordinators/group_shards.h"
@@ -16,6 +17,23 @@
 namespace partita::handlers {
 
 PARTITA_SERVES_WITH(delete_groups, coordinators, access::kDeleteGroup);
+
+namespace {
+
+/// The state of a share group in the share coordinator goes first. `none` also for groups of other kinds.
+ErrorCode delete_queue(runtime::RequestContext& context, const runtime::ShareServices& share, std::string_view group_id) {
+    const auto deleting = share.groups.ask(
+        context.turn, group_id, groups::DeleteShareOffsets{.group_id = group_id, .topics = std::nullopt, .reply_to = {}});
+    if (!deleting) {
+        return ErrorCode::not_coordinator;
+    }
+    if (deleting->error != ErrorCode::none) {
+        return deleting->error == ErrorCode::group_id_not_found ? ErrorCode::none : deleting->error;
+    }
+    return delete_share_state(context.turn, share, group_id, deleting->partitions);
+}
+
+}  // namespace
 
 void delete_groups(runtime::RequestContext& context, const runtime::CoordinatorServices& coordinators) {
     const DeleteGroupsRequest* request = context.decode<DeleteGroupsRequest>();
@@ -30,6 +48,10 @@ void delete_groups(runtime::RequestContext& context, const runtime::CoordinatorS
         }
         if (!authorize(context, access::kDeleteGroup, group_id)) {
             results.push_back({.group_id = group_id, .error_code = ErrorCode::group_authorization_failed});
+            continue;
+        }
+        if (const ErrorCode failed = delete_queue(context, coordinators.share, group_id); failed != ErrorCode::none) {
+            results.push_back({.group_id = group_id, .error_code = failed});
             continue;
         }
         const auto result = coordinators.groups.ask(context.turn, group_id, groups::DeleteGroups{.group_ids = {&group_id, 1}});

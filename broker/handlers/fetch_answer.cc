@@ -4,6 +4,7 @@
 
 #include "broker/handlers/outcome_codes.h"
 #include "broker/handlers/request_context.h"
+#include "broker/handlers/sent_records.h"
 #include "broker/logs/aborted_in_read.h"
 #include "broker/logs/placement.h"
 #include "broker/logs/topic_table.h"
@@ -15,9 +16,6 @@ namespace partita::handlers {
 namespace {
 
 using logs::Outcome;
-
-// Below this size, copying costs less than a separate sendfile: by measurement, the two are equal between 2 and 4 KiB.
-constexpr std::uint32_t kCopiedBytesMax = 4096;
 
 // From this version on, the answer names the current leader.
 constexpr std::int16_t kCurrentLeaderSince = 16;
@@ -36,25 +34,6 @@ std::size_t part_of(const logs::Read& read, bool is_for_follower) {
         return 0;
     }
     return read.lookup == Outcome::unknown_topic_id && !is_for_follower ? 1 : 2;
-}
-
-/// Adds the records of the slice to the answer: as a reference that the socket sends from the file, or as a copy. False if they
-/// cannot be read.
-bool put_records(Arena& arena, FileSlice& slice, FetchResponse::PartitionData& data, std::vector<FileSlice>& slices) {
-    if (slice.size == 0) {
-        data.records = Records(Bytes());
-        return true;
-    }
-    if (slice.size >= kCopiedBytesMax && slice.file->descriptor() >= 0) {
-        data.records = Records::external(static_cast<std::int32_t>(slices.size()), static_cast<std::int32_t>(slice.size));
-        slices.push_back(std::move(slice));
-        return true;
-    }
-    auto* copied = static_cast<std::byte*>(arena.allocate_unlimited(slice.size, 1));
-    const auto read = slice.file->read_at(slice.position, {copied, slice.size});
-    const bool is_whole = read && *read == slice.size;
-    data.records = Records(is_whole ? Bytes(copied, slice.size) : Bytes());
-    return is_whole;
 }
 
 }  // namespace
@@ -191,7 +170,9 @@ void FetchAnswer::fill(Arena& arena, const FetchPlace& place, const logs::Read& 
         }
         data.aborted_transactions = told;
     }
-    if (!put_records(arena, result.slice, data, slices)) {
+    const std::optional<Records> records = sent_records(arena, result.slice, slices);
+    data.records = records.value_or(Records(Bytes()));
+    if (!records) {
         data.error_code = ErrorCode::kafka_storage_error;
     }
 }

@@ -39,6 +39,7 @@ struct LocalPlanSources;
 namespace partita::runtime {
 
 class Catalog;
+class ClientShareSessions;
 class ClientThrottles;
 class Connections;
 class ExpansionWorker;
@@ -49,6 +50,7 @@ class Fences;
 class GroupShards;
 class OutwardWrites;
 class RequestWatch;
+class ShareShards;
 class ShownPartitions;
 class TransactionShards;
 class UpkeepBell;
@@ -86,6 +88,19 @@ struct CommonServices {
     const handlers::Extensions& extensions;
 };
 
+/// The parts that share groups need: their coordinators, their sessions, and the way to records.
+struct ShareServices {
+    GroupShards& groups;
+    ShareShards& shares;
+    ClientShareSessions& sessions;
+    logs::Reader& reader;
+    logs::Turns& turns;
+    const logs::Placement& placement;
+    /// Creates the topics of coordinators.
+    Catalog& catalog;
+    const config::CurrentConfig& config;
+};
+
 /// The coordinators of groups and transactions, with the parts that their requests need besides.
 struct CoordinatorServices {
     GroupShards& groups;
@@ -98,6 +113,7 @@ struct CoordinatorServices {
     LogFlusher& flusher;
     UpkeepBell& bell;
     insight::RequestNotes& request_notes;
+    const ShareServices share;
 };
 
 /// The parts that add partitions and protect the readers of a topic that has grown.

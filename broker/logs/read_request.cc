@@ -80,6 +80,12 @@ void ReadRequest::read(Turn& turn) {
             has_failed_ |= !read.is_left_out();
             continue;
         }
+        if (read.is_paused) {
+            ReadResult& paused = results.emplace_back();
+            paused.seen_end = read.partition->log->high_watermark();
+            paused.last_stable_offset = read.partition->log->last_stable_offset();
+            continue;
+        }
         const ReadResult& result = results.emplace_back(read_one(read, budget, total_bytes_ == 0, turn.now()));
         total_bytes_ += result.slice.size;
         budget = std::max<std::int64_t>(0, budget - result.slice.size);
@@ -185,7 +191,7 @@ FetchWait ReadRequest::wait_terms() const {
         if (read.lookup != Outcome::ok) {
             continue;
         }
-        const bool counts = !result.is_held && !is_undecided_;
+        const bool counts = !result.is_held && !is_undecided_ && !read.is_paused;
         const std::int64_t countable = counts ? std::max<std::int64_t>(1, read.max_bytes) - result.slice.size : 0;
         const Offset seen_end = result.is_held ? read.partition->log->high_watermark() : result.seen_end;
         wait.partitions.push_back(

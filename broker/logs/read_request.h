@@ -39,6 +39,8 @@ struct Read {
     Offset from;
     LeaderEpoch last_fetched_epoch = kNoLeaderEpoch;
     std::int32_t max_bytes = 0;
+    /// The request reads nothing of the partition now, but a change of it may alter that.
+    bool is_paused = false;
 
     /// True if the look-up found no partition at all. The error then does not end the wait for the other partitions. (Kafka's
     /// ReplicaManager never sees such a partition, but it sees one whose topic was made again.)
@@ -178,6 +180,8 @@ class ReadRequest : public WaitingFetch {
     std::optional<KeptClient> kept_client;
 
   protected:
+    /// For a front that decides before each reading what it reads. It may change everything but partition and topic.
+    [[nodiscard]] std::vector<Read>& reads_to_plan() { return memory_.reads; }
     /// Answers with the results. Returns false if it sends an answer without them after all.
     [[nodiscard]] virtual bool answer(Turn& turn) = 0;
     /// Answers with no records, because the client must wait.

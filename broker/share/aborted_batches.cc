@@ -18,7 +18,7 @@ std::vector<ReadBatch> aborted_batches(std::span<const ReadBatch> batches, std::
         for (; next != ahead.end() && next->first_offset <= batch.last; ++next) {
             open.insert(next->producer_id);
         }
-        if (batch.is_abort_marker) {
+        if (batch.is_marker) {
             open.erase(batch.producer_id);
         } else if (batch.is_transactional && open.contains(batch.producer_id)) {
             found.push_back(batch);

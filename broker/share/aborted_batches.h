@@ -15,7 +15,8 @@ struct ReadBatch {
     Offset last;
     ProducerId producer_id = kNoProducerId;
     bool is_transactional = false;
-    bool is_abort_marker = false;
+    /// A marker ends the producer's transaction: the aborted one if the producer has one that began before.
+    bool is_marker = false;
 };
 
 struct AbortedTransaction {

@@ -61,6 +61,8 @@ struct ClientConnection {
     /// knows every connection with one of these.
     bool noted_producer = false;
     bool noted_consumer = false;
+    /// True if a share session came over this connection, which ends with it.
+    bool has_share_session = false;
     /// The client's address as Kafka prints it in group descriptions: "/127.0.0.1". `address` is the address alone.
     std::string host;
     /// A hash of the group member that the connection spoke for last; 0 if it spoke for none.

@@ -8,6 +8,7 @@ namespace partita::runtime {
 template class CoordinatorShards<share::ShareCoordinator>;
 
 void ShareShards::on_persisted(std::span<const share::Record> records) {
+    changes_.fetch_add(1, std::memory_order_seq_cst);
     const std::shared_ptr<const logs::TopicTable> table = topics_.table();
     for (const share::Record& record : records) {
         const auto* snapshot = std::get_if<share::SnapshotRecord>(&record);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -30,8 +32,12 @@ class ShareShards final : public CoordinatorShards<share::ShareCoordinator> {
     /// Like CoordinatorShards::ask, with the key of the command's share partition.
     template <class Command>
     [[nodiscard]] std::optional<typename Command::Result> ask_partition(logs::Turn& turn, Command command) {
-        return ask(turn, key_of(command.key), std::move(command));
+        // The key borrows from a text that moves with the command.
+        const std::string key = key_of(command.key);
+        return ask(turn, key, std::move(command));
     }
+    /// Grows whenever records were acknowledged or given back. A fetch that was about to wait meanwhile looks once more.
+    [[nodiscard]] std::uint64_t changes() const { return changes_.load(std::memory_order_seq_cst); }
 
   private:
     [[nodiscard]] std::unique_ptr<share::ShareCoordinator> make_core(const logs::Partition& /*partition*/) override {
@@ -41,6 +47,7 @@ class ShareShards final : public CoordinatorShards<share::ShareCoordinator> {
 
     const logs::PublishedTopics& topics_;
     logs::Turns& turns_;
+    std::atomic<std::uint64_t> changes_ = 0;
 };
 
 }  // namespace partita::runtime

@@ -68,8 +68,15 @@
 #include "protocol/messages/69_consumer_group_describe.h"
 #include "protocol/messages/74_list_config_resources.h"
 #include "protocol/messages/75_describe_topic_partitions.h"
+#include "protocol/messages/76_share_group_heartbeat.h"
+#include "protocol/messages/77_share_group_describe.h"
+#include "protocol/messages/78_share_fetch.h"
+#include "protocol/messages/79_share_acknowledge.h"
 #include "protocol/messages/80_add_raft_voter.h"
 #include "protocol/messages/81_remove_raft_voter.h"
+#include "protocol/messages/90_describe_share_group_offsets.h"
+#include "protocol/messages/91_alter_share_group_offsets.h"
+#include "protocol/messages/92_delete_share_group_offsets.h"
 #include "protocol/record_batch_builder.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/coordinator.h"
@@ -115,12 +122,16 @@ class AccessRules : public ::testing::Test {
   protected:
     static constexpr std::string_view kTopic = "t";
     static constexpr std::string_view kGroup = "g";
+    /// A share group with a member that has a partition of the topic.
+    static constexpr std::string_view kQueue = "q";
     /// The id of an open transaction that wrote to the topic.
     static constexpr std::string_view kTransactionalId = "x";
 
     void SetUp() override {
-        broker_ = InProcessBroker::start(
-            {.data_directory = directory_ / "data", .overrides = {"unstable.api.versions.enable=true"}, .access_rules = &rules_});
+        broker_ =
+            InProcessBroker::start({.data_directory = directory_ / "data",
+                                    .overrides = {"unstable.api.versions.enable=true", "group.share.assignment.interval.ms=0"},
+                                    .access_rules = &rules_});
         ASSERT_NE(broker_, nullptr);
         client_ = std::make_unique<WireClient>(broker_->port());
         ASSERT_TRUE(create_topic(*client_, std::string(kTopic), 1));
@@ -135,6 +146,14 @@ class AccessRules : public ::testing::Test {
         const auto* joined = client_->call<ConsumerGroupHeartbeatResponse>(1, join);
         ASSERT_NE(joined, nullptr) << client_->failure();
         ASSERT_EQ(joined->error_code, ErrorCode::none);
+        // The second heartbeat finds that the state of the partitions has begun.
+        for (const std::int32_t epoch : {0, 2}) {
+            const auto* shares = client_->call<ShareGroupHeartbeatResponse>(
+                1, ShareGroupHeartbeatRequest{
+                       .group_id = kQueue, .member_id = "m", .member_epoch = epoch, .subscribed_topic_names = one(kTopic)});
+            ASSERT_NE(shares, nullptr) << client_->failure();
+            ASSERT_EQ(shares->error_code, ErrorCode::none);
+        }
         ASSERT_NO_FATAL_FAILURE(begin_transaction());
         rules_.take_asked();
     }
@@ -196,12 +215,14 @@ class AccessRules : public ::testing::Test {
     void add_requests_of_records();
     void add_requests_of_transactions();
     void add_requests_of_groups();
+    void add_requests_of_share_groups();
     void add_requests_of_topics();
     void add_requests_of_the_cluster();
     void add_all() {
         add_requests_of_records();
         add_requests_of_transactions();
         add_requests_of_groups();
+        add_requests_of_share_groups();
         add_requests_of_topics();
         add_requests_of_the_cluster();
     }
@@ -320,6 +341,32 @@ void AccessRules::add_requests_of_groups() {
     add(kGroupRefused, ConsumerGroupDescribeRequest{.group_ids = one(kGroup), .include_authorized_operations = true});
 }
 
+void AccessRules::add_requests_of_share_groups() {
+    add(kGroupRefused, ShareGroupHeartbeatRequest{
+                           .group_id = kQueue, .member_id = "m", .member_epoch = 3, .subscribed_topic_names = one(kTopic)});
+    add(kGroupRefused, ShareGroupDescribeRequest{.group_ids = one(kQueue), .include_authorized_operations = true});
+    add(kGroupRefused, ShareFetchRequest{.group_id = kQueue,
+                                         .member_id = "m",
+                                         .max_records = 1,
+                                         .topics = one(ShareFetchRequest::FetchTopic{
+                                             .topic_id = topic_id_, .partitions = one(ShareFetchRequest::FetchPartition{})})});
+    // The session that the fetch has begun.
+    add(kGroupRefused,
+        ShareAcknowledgeRequest{.group_id = kQueue,
+                                .member_id = "m",
+                                .share_session_epoch = 1,
+                                .topics = one(ShareAcknowledgeRequest::AcknowledgeTopic{
+                                    .topic_id = topic_id_, .partitions = one(ShareAcknowledgeRequest::AcknowledgePartition{})})});
+    add(kGroupRefused, DescribeShareGroupOffsetsRequest{
+                           .groups = one(DescribeShareGroupOffsetsRequest::Group{.group_id = kQueue, .topics = nullptr})});
+    add(kGroupRefused,
+        AlterShareGroupOffsetsRequest{.group_id = kQueue,
+                                      .topics = one(AlterShareGroupOffsetsRequest::Topic{
+                                          .topic_name = kTopic, .partitions = one(AlterShareGroupOffsetsRequest::Partition{})})});
+    add(kGroupRefused, DeleteShareGroupOffsetsRequest{
+                           .group_id = kQueue, .topics = one(DeleteShareGroupOffsetsRequest::Topic{.topic_name = kTopic})});
+}
+
 void AccessRules::add_requests_of_topics() {
     add(kTopicRefused,
         MetadataRequest{.topics = one(MetadataRequest::Topic{.name = kTopic}), .include_topic_authorized_operations = true});
@@ -433,7 +480,7 @@ TEST_F(AccessRules, HandlersAskForAllThatTheirRowsSayAndForNothingElse) {
             // Replies say what else a client may do with a resource.
             const bool tells_operations = row.key == ApiKey::metadata || row.key == ApiKey::describe_topic_partitions ||
                                           row.key == ApiKey::describe_cluster || row.key == ApiKey::describe_groups ||
-                                          row.key == ApiKey::consumer_group_describe;
+                                          row.key == ApiKey::consumer_group_describe || row.key == ApiKey::share_group_describe;
             EXPECT_TRUE(tells_operations || said.contains(permission)) << row.api().name << " asks for " << to_text(permission);
         }
     }

@@ -58,8 +58,9 @@ TEST(InternalTopics, OfCoordinatorsAreFoundByTheirKind) {
     EXPECT_TRUE(holds_coordinators("__transaction_state"));
     EXPECT_EQ(topic_of(CoordinatorKind::claims).name, "__partita_claims");
     EXPECT_TRUE(holds_coordinators("__partita_claims"));
-    // This broker keeps nothing there.
-    EXPECT_FALSE(holds_coordinators("__share_group_state"));
+    EXPECT_EQ(topic_of(CoordinatorKind::share).name, "__share_group_state");
+    EXPECT_TRUE(holds_coordinators("__share_group_state"));
+    EXPECT_FALSE(holds_coordinators("orders"));
 }
 
 TEST(InternalTopics, OfKafkaTakeRecordsOfAdministratorsAndThatOfClaimsTakesNobodys) {

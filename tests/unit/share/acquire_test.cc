@@ -111,7 +111,7 @@ TEST_F(AcquireTest, OffsetsThatTheLogHasLostAreArchived) {
 TEST_F(AcquireTest, RecordsOfAbortedTransactionsAreLeftOutAndDone) {
     aborted_ = {{.producer_id = {7}, .first_offset = {2}}};
     const ReadBatch open{.base = {2}, .last = {3}, .producer_id = {7}, .is_transactional = true};
-    const ReadBatch marker{.base = {6}, .last = {6}, .producer_id = {7}, .is_transactional = true, .is_abort_marker = true};
+    const ReadBatch marker{.base = {6}, .last = {6}, .producer_id = {7}, .is_transactional = true, .is_marker = true};
     EXPECT_THAT(fetch("a", {batch(0, 1), open, batch(4, 5), marker, batch(7, 8)}), ElementsAre(range(0, 1), range(4, 8)));
     ASSERT_TRUE(acknowledge("a", 0, 1, {AcknowledgeType::accept}));
     EXPECT_EQ(partition_->start_offset(), Offset{4});
