@@ -26,7 +26,12 @@ constexpr std::array kOfGroups{ApiKey::offset_commit,
                                ApiKey::delete_groups,
                                ApiKey::offset_delete,
                                ApiKey::consumer_group_heartbeat,
-                               ApiKey::consumer_group_describe};
+                               ApiKey::consumer_group_describe,
+                               ApiKey::share_group_heartbeat,
+                               ApiKey::share_group_describe,
+                               ApiKey::describe_share_group_offsets,
+                               ApiKey::alter_share_group_offsets,
+                               ApiKey::delete_share_group_offsets};
 constexpr std::array kOfTransactions{ApiKey::init_producer_id, ApiKey::add_partitions_to_txn, ApiKey::add_offsets_to_txn,
                                      ApiKey::end_txn, ApiKey::describe_transactions};
 

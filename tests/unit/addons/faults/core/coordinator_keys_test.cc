@@ -13,6 +13,8 @@
 #include "protocol/messages/24_add_partitions_to_txn.h"
 #include "protocol/messages/25_add_offsets_to_txn.h"
 #include "protocol/messages/28_txn_offset_commit.h"
+#include "protocol/messages/76_share_group_heartbeat.h"
+#include "protocol/messages/90_describe_share_group_offsets.h"
 
 namespace partita::faults {
 namespace {
@@ -34,6 +36,20 @@ TEST(CoordinatorKeys, ARequestMayNameSeveralGroups) {
     const auto found = coordinator_keys(ApiKey::offset_fetch, 8, &fetch);
     ASSERT_TRUE(found);
     EXPECT_THAT(found->keys, ElementsAre("a", "b"));
+}
+
+TEST(CoordinatorKeys, ARequestAboutAShareGroupGoesToItsCoordinator) {
+    const ShareGroupHeartbeatRequest heartbeat{.group_id = "g"};
+    EXPECT_THAT(coordinator_keys(ApiKey::share_group_heartbeat, 1, &heartbeat)->keys, ElementsAre("g"));
+    std::array<DescribeShareGroupOffsetsRequest::Group, 2> groups{{{.group_id = "a"}, {.group_id = "b"}}};
+    const DescribeShareGroupOffsetsRequest describe{.groups = groups};
+    EXPECT_THAT(coordinator_keys(ApiKey::describe_share_group_offsets, 0, &describe)->keys, ElementsAre("a", "b"));
+    for (const ApiKey api : {ApiKey::share_group_describe, ApiKey::alter_share_group_offsets, ApiKey::delete_share_group_offsets}) {
+        EXPECT_TRUE(needs_coordinator(api));
+    }
+    for (const ApiKey api : {ApiKey::share_fetch, ApiKey::share_acknowledge}) {
+        EXPECT_FALSE(needs_coordinator(api)) << "the leaders of partitions serve it";
+    }
 }
 
 TEST(CoordinatorKeys, ARequestWithAGroupAndATransactionGoesToTheOneThatWritesIt) {
