@@ -17,6 +17,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.ListTopicsOptions;
 import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
@@ -100,6 +101,8 @@ final class BrokerView {
                 return topicIds().entrySet().stream().collect(Collectors.toMap(Map.Entry::getValue, Map.Entry::getKey));
             case "getTopicName":
                 return topicIds().entrySet().stream().filter(topic -> topic.getValue().equals(arguments[0])).map(Map.Entry::getKey).findFirst();
+            case "getAliveBrokerNodes":
+                return process.isRunning() ? List.of(new Node(config.brokerId(), "127.0.0.1", process.port())) : List.of();
             case "hasAliveBroker": return arguments[0].equals(config.brokerId()) && process.isRunning();
             default: throw Denied.of("inner: MetadataCache." + method);
         }
