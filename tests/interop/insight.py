@@ -33,11 +33,12 @@ def wait_for(broker, topic, hazard, seconds=25, **subject):
     return harness.wait_until(lambda: finding(broker, topic, hazard, **subject), seconds, f"{hazard} for {topic}")
 
 
-def wait_for_count(broker, topic, hazard, count, seconds=25, **subject):
-    """Waits until the finding counts so many: it may open before everything that it counts has happened."""
+def wait_for_count(broker, topic, hazard, count, seconds=25, exact=False, **subject):
+    """Waits until the finding counts so many: it may open before everything that it counts has happened. `exact`: and until the
+    broker knows that these are all; on a slow machine it may still look for the group of a delivery."""
     def counted():
         found = finding(broker, topic, hazard, **subject)
-        return found if found and found["count"] == count else None
+        return found if found and found["count"] == count and (not exact or found["numbers"]["is_exact"] == 1) else None
     return harness.wait_until(counted, seconds,
                               lambda: f"{hazard} for {topic} counts {count}: {finding(broker, topic, hazard, **subject)}")
 

@@ -25,6 +25,7 @@
 #include "protocol/messages/44_incremental_alter_configs.h"
 #include "protocol/messages/61_describe_producers.h"
 #include "protocol/messages/68_consumer_group_heartbeat.h"
+#include "protocol/messages/76_share_group_heartbeat.h"
 #include "protocol/record_batch_builder.h"
 #include "storage/cleaning_rules.h"
 #include "tests/simulation/broker_world_caller.h"
@@ -56,18 +57,19 @@ class ConfiguredBroker {
 
     // Groups -------------------------------------------------------------------------------------
 
-    /// Whether a second member gets a target with its first heartbeat, and not later.
+    /// Whether a second member of a consumer group gets a target with its first heartbeat, and not later.
     bool assigns_with_each_heartbeat() {
-        const std::string group = fresh("group");
-        const std::string topic = make_topic(2, {});
-        std::array<std::string_view, 1> keys{group};
-        called_.ask<FindCoordinatorResponse>(4, FindCoordinatorRequest{.coordinator_keys = keys}, [](const auto& response) {
-            EXPECT_EQ(response.coordinators[0].error_code, ErrorCode::none);
-        });
-        called_.rest(1'000);
+        const auto [group, topic] = make_coordinated_group();
         const std::int32_t first = epoch_of_new_member(group, "first", topic);
         EXPECT_GT(first, 0);
         return epoch_of_new_member(group, "second", topic) > first;
+    }
+    /// The same for a share group.
+    bool shares_with_each_heartbeat() {
+        const auto [group, topic] = make_coordinated_group();
+        const std::int32_t first = epoch_of_new_sharer(group, "first", topic);
+        EXPECT_GT(first, 0);
+        return epoch_of_new_sharer(group, "second", topic) > first;
     }
 
     // Syncs --------------------------------------------------------------------------------------
@@ -248,6 +250,31 @@ class ConfiguredBroker {
     }
 
   private:
+    struct CoordinatedGroup {
+        std::string group;
+        std::string topic;
+    };
+    /// The names of a new topic and of a group whose coordinator is there.
+    CoordinatedGroup make_coordinated_group() {
+        CoordinatedGroup made{.group = fresh("group"), .topic = make_topic(2, {})};
+        std::array<std::string_view, 1> keys{made.group};
+        called_.ask<FindCoordinatorResponse>(4, FindCoordinatorRequest{.coordinator_keys = keys}, [](const auto& response) {
+            EXPECT_EQ(response.coordinators[0].error_code, ErrorCode::none);
+        });
+        called_.rest(1'000);
+        return made;
+    }
+    std::int32_t epoch_of_new_sharer(const std::string& group, std::string_view member, std::string_view topic) {
+        std::array<std::string_view, 1> names{topic};
+        std::int32_t epoch = -1;
+        called_.ask<ShareGroupHeartbeatResponse>(
+            1, ShareGroupHeartbeatRequest{.group_id = group, .member_id = member, .subscribed_topic_names = names},
+            [&](const auto& response) {
+                EXPECT_EQ(response.error_code, ErrorCode::none) << response.error_message.value_or("");
+                epoch = response.member_epoch;
+            });
+        return epoch;
+    }
     std::int32_t epoch_of_new_member(const std::string& group, std::string_view member, std::string_view topic) {
         std::array<std::string_view, 1> names{topic};
         ConsumerGroupHeartbeatRequest request{.group_id = group,

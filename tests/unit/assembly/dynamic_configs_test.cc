@@ -42,6 +42,8 @@ const std::map<std::string_view, Change>& changes() {
     static const std::map<std::string_view, Change> kChanges{
         {"group.consumer.assignment.interval.ms",
          {"0", [](ConfiguredBroker& broker) { return broker.assigns_with_each_heartbeat(); }, {}}},
+        {"group.share.assignment.interval.ms",
+         {"0", [](ConfiguredBroker& broker) { return broker.shares_with_each_heartbeat(); }, {}}},
         // Five times in a minute by default.
         {"log.cleaner.backoff.ms", {"7000", [](ConfiguredBroker& broker) { return broker.looks_within(60'000) > 7; }, {}}},
         {"log.cleaner.dedupe.buffer.size", {"8388608", cleans_all_keys, kSmallTable}},

@@ -44,7 +44,8 @@ TEST(CoordinatorKeys, ARequestAboutAShareGroupGoesToItsCoordinator) {
     std::array<DescribeShareGroupOffsetsRequest::Group, 2> groups{{{.group_id = "a"}, {.group_id = "b"}}};
     const DescribeShareGroupOffsetsRequest describe{.groups = groups};
     EXPECT_THAT(coordinator_keys(ApiKey::describe_share_group_offsets, 0, &describe)->keys, ElementsAre("a", "b"));
-    for (const ApiKey api : {ApiKey::share_group_describe, ApiKey::alter_share_group_offsets, ApiKey::delete_share_group_offsets}) {
+    for (const ApiKey api :
+         {ApiKey::share_group_describe, ApiKey::alter_share_group_offsets, ApiKey::delete_share_group_offsets}) {
         EXPECT_TRUE(needs_coordinator(api));
     }
     for (const ApiKey api : {ApiKey::share_fetch, ApiKey::share_acknowledge}) {
