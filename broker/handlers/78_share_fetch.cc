@@ -6,6 +6,7 @@
 // until an append, or records that others give back, or its deadline.
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "broker/config/current_config.h"
@@ -78,11 +79,16 @@ ErrorCode refusal(runtime::RequestContext& context, const Request& request) {
     return is_share_member_id(request.member_id) && !renews_and_reads ? ErrorCode::none : ErrorCode::invalid_request;
 }
 
+/// In the order of the request, each once.
 std::vector<share::FetchedPartition> asked_partitions(const Request& request) {
     std::vector<share::FetchedPartition> asked;
+    std::set<share::FetchedPartition> seen;
     for (const Request::FetchTopic& topic : request.topics) {
         for (const Request::FetchPartition& partition : topic.partitions) {
-            asked.push_back({topic.topic_id, {partition.partition_index}});
+            const share::FetchedPartition name{topic.topic_id, {partition.partition_index}};
+            if (seen.insert(name).second) {
+                asked.push_back(name);
+            }
         }
     }
     return asked;

@@ -2,6 +2,8 @@
 
 #include "protocol/messages/91_alter_share_group_offsets.h"
 
+#include <limits>
+#include <set>
 #include <vector>
 
 #include "broker/handlers/authorize.h"
@@ -39,12 +41,17 @@ Response::Topic judged(runtime::RequestContext& context, const Request::Topic& t
     }
     ArenaVector<Response::Partition> partitions(context.arena(), topic.partitions.count());
     assignors::TopicPartitions altered{.topic_id = state == nullptr ? TopicId() : state->topic->id, .partitions = {}};
+    std::set<std::int32_t> seen;
     for (const Request::Partition& partition : topic.partitions) {
         Response::Partition& outcome = partitions.emplace_back();
         outcome.partition_index = partition.partition_index;
         outcome.error_code = error;
         if (error == ErrorCode::none && state->partition(partition.partition_index) == nullptr) {
             outcome.error_code = ErrorCode::unknown_topic_or_partition;
+        }
+        const bool is_offset = partition.start_offset >= 0 && partition.start_offset < std::numeric_limits<std::int64_t>::max();
+        if (outcome.error_code == ErrorCode::none && (!is_offset || !seen.insert(partition.partition_index).second)) {
+            outcome.error_code = ErrorCode::invalid_request;
         }
         if (outcome.error_code == ErrorCode::none) {
             altered.partitions.push_back(partition.partition_index);

@@ -15,8 +15,9 @@ bool are_valid(std::span<const AcknowledgedBatch> batches, const AcknowledgeTerm
     std::int64_t previous = -1;
     for (const AcknowledgedBatch& batch : batches) {
         const std::size_t count = batch.types.count();
-        // As in Kafka, a batch may begin at the last offset of the one before.
-        if (batch.first > batch.last || batch.first < previous || count == 0) {
+        // As in Kafka, a batch may begin at the last offset of the one before. But each goes on: renewals of one offset by the
+        // thousand would keep the coordinator busy.
+        if (batch.first > batch.last || batch.first < previous || batch.last <= previous || count == 0) {
             return false;
         }
         if (count > 1 && static_cast<std::uint64_t>(batch.last) - static_cast<std::uint64_t>(batch.first) != count - 1) {

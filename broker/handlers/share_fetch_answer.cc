@@ -1,6 +1,7 @@
 #include "broker/handlers/share_fetch_answer.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "broker/handlers/outcome_codes.h"
@@ -243,18 +244,20 @@ void ShareFetchAnswer::answer_nothing(logs::Turn& turn) {
 }
 
 void ShareFetchAnswer::add_acknowledged(Arena& arena, std::vector<std::pair<TopicId, PartitionData>>& partitions) const {
+    std::map<std::pair<TopicId, std::int32_t>, std::size_t> places;
+    for (std::size_t i = 0; i < partitions.size(); ++i) {
+        places.try_emplace({partitions[i].first, partitions[i].second.partition_index}, i);
+    }
     for (const Acknowledged& result : acknowledged_) {
-        auto found = std::ranges::find_if(partitions, [&](const auto& entry) {
-            return entry.first == result.topic_id && entry.second.partition_index == result.partition;
-        });
-        if (found == partitions.end()) {
+        const auto [place, is_new] = places.try_emplace({result.topic_id, result.partition}, partitions.size());
+        if (is_new) {
             partitions.emplace_back(result.topic_id,
                                     PartitionData{.partition_index = result.partition, .records = Records(Bytes())});
-            found = std::prev(partitions.end());
         }
-        found->second.acknowledge_error_code = result.error;
+        PartitionData& data = partitions[place->second].second;
+        data.acknowledge_error_code = result.error;
         if (!result.message.empty()) {
-            found->second.acknowledge_error_message = arena.copy(result.message);
+            data.acknowledge_error_message = arena.copy(result.message);
         }
     }
 }

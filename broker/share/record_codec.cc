@@ -1,5 +1,7 @@
 #include "broker/share/record_codec.h"
 
+#include <limits>
+
 #include "protocol/messages/share_state_records.h"
 #include "protocol/try.h"
 
@@ -40,7 +42,8 @@ std::expected<std::vector<StateBatch>, DecodeError> from_wire(const Array<WireBa
     batches.reserve(wire.count());
     for (const WireBatch& batch : wire) {
         const std::optional<RecordState> state = state_numbered(batch.delivery_state);
-        if (!state || batch.first_offset < 0 || batch.last_offset < batch.first_offset) {
+        if (!state || batch.first_offset < 0 || batch.last_offset < batch.first_offset || batch.delivery_count < 0 ||
+            batch.last_offset == std::numeric_limits<std::int64_t>::max()) {
             return std::unexpected(DecodeError{DecodeFailure::unknown_value, 0, "StateBatches"});
         }
         batches.push_back({{batch.first_offset}, {batch.last_offset}, *state, batch.delivery_count});

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <ranges>
+#include <map>
 #include <utility>
 
 #include "broker/share/share_partition.h"
@@ -52,7 +52,8 @@ std::pair<AcknowledgeType, Offset> type_at(const Acknowledgement& given, Offset 
 /// The changes that the acknowledgements of a request have made so far.
 struct SharePartition::Undo {
     std::vector<StateBatch> changes;
-    std::vector<std::pair<Offset, std::vector<InFlightRun>>> runs;
+    /// By the first offset of a batch, its runs before the first change: a request may change a batch many times.
+    std::map<Offset, std::vector<InFlightRun>> runs;
 };
 
 std::expected<std::vector<StateBatch>, ShareRefusal> SharePartition::acknowledge(std::string_view member,
@@ -62,7 +63,7 @@ std::expected<std::vector<StateBatch>, ShareRefusal> SharePartition::acknowledge
     const std::int32_t complete_before = complete_;
     for (const Acknowledgement& one : given) {
         if (auto refusal = acknowledge_one(member, one, limits, now, undo)) {
-            for (auto& [first, runs] : undo.runs | std::views::reverse) {
+            for (auto& [first, runs] : undo.runs) {
                 batches_.at(first).restore(std::move(runs));
             }
             complete_ = complete_before;
@@ -104,7 +105,7 @@ std::optional<ShareRefusal> SharePartition::acknowledge_one(std::string_view mem
         if (batch.last() < start_) {
             continue;
         }
-        undo.runs.emplace_back(batch.first(), batch.runs());
+        undo.runs.try_emplace(batch.first(), batch.runs());
         if (auto refusal = acknowledge_batch(member, given, batch, limits, now, undo.changes)) {
             return refusal;
         }

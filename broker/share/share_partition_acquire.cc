@@ -84,13 +84,17 @@ std::vector<AcquiredRange> SharePartition::acquire(const Acquisition& wanted, co
     if (wanted.max_records <= 0 || wanted.batches.empty() || wanted.batches.back().last < start_) {
         return {};
     }
+    const Offset read_base = wanted.batches.front().base;
+    archive_compacted(wanted.fetch_offset, read_base);
+    if (wanted.fetch_offset < read_base) {
+        // No acknowledgement will come that moves the start over what compaction took.
+        advance();
+    }
     const Room room = room_for(wanted, limits);
-    if (room.records <= 0) {
+    if (room.records <= 0 || room.last < std::max(read_base, start_)) {
         return {};
     }
-    const Offset read_base = wanted.batches.front().base;
     Offset base = read_base;
-    archive_compacted(wanted.fetch_offset, base);
     if (const auto before = floor(base); before == batches_.end()) {
         base = std::max(base, start_);
     } else if (before->second.last() >= base) {
@@ -255,7 +259,7 @@ std::int64_t SharePartition::acquire_part(InFlightBatch& batch, const Acquisitio
             break;
         }
         if (run.delivery_count >= throttled_from && !throttled_max) {
-            throttled_max = std::max<std::int64_t>(1, batch.size() >> (run.delivery_count - throttled_from + 1));
+            throttled_max = std::max<std::int64_t>(1, batch.size() >> std::min(62, run.delivery_count - throttled_from + 1));
         }
         std::int64_t taken = is_last_try ? 1 : until - from + 1;
         if (is_limited) {

@@ -21,6 +21,10 @@ std::int32_t ShareSessions::next_epoch(std::int32_t epoch) {
 
 bool ShareSessions::begin(std::string_view group_id, std::string_view member_id, std::uint64_t connection,
                           std::span<const FetchedPartition> partitions, std::size_t max) {
+    const auto used = groups_.find(group_id);
+    if (partitions.size() + (used == groups_.end() ? 0 : used->second.partitions.size()) > kPartitionsMax) {
+        return false;
+    }
     const Ended before = end(group_id, member_id);
     if (sessions_.size() >= max) {
         return false;
@@ -30,10 +34,9 @@ bool ShareSessions::begin(std::string_view group_id, std::string_view member_id,
     GroupUse& use = groups_[std::string(group_id)];
     ++use.sessions;
     use.partitions.insert(before.idle.begin(), before.idle.end());
+    std::set<FetchedPartition> known;
     for (const FetchedPartition& partition : partitions) {
-        const bool is_known =
-            std::ranges::find(session.partitions, partition, &SessionPartition::name) != session.partitions.end();
-        if (!is_known) {
+        if (known.insert(partition).second) {
             session.partitions.push_back({.name = partition});
             use.partitions.insert(partition);
         }
@@ -54,6 +57,10 @@ std::expected<std::vector<SessionPartition>, ErrorCode> ShareSessions::go_on(std
         return std::unexpected(ErrorCode::invalid_share_session_epoch);
     }
     if (!asked.empty()) {
+        const std::size_t used = groups_.find(group_id)->second.partitions.size();
+        if (asked.size() + std::max(session->partitions.size(), used) > kPartitionsMax) {
+            return std::unexpected(ErrorCode::share_session_limit_reached);
+        }
         std::set<FetchedPartition> known;
         for (const SessionPartition& partition : session->partitions) {
             known.insert(partition.name);
@@ -107,12 +114,13 @@ void ShareSessions::answered(std::string_view group_id, std::string_view member_
     if (session == nullptr) {
         return;
     }
+    const std::set<FetchedPartition> failed(with_errors.begin(), with_errors.end());
+    const std::set<FetchedPartition> sent(with_records.begin(), with_records.end());
     for (SessionPartition& partition : session->partitions) {
-        partition.must_answer = std::ranges::find(with_errors, partition.name) != with_errors.end();
+        partition.must_answer = failed.contains(partition.name);
     }
-    std::ranges::stable_partition(session->partitions, [&](const SessionPartition& partition) {
-        return std::ranges::find(with_records, partition.name) == with_records.end();
-    });
+    std::ranges::stable_partition(session->partitions,
+                                  [&](const SessionPartition& partition) { return !sent.contains(partition.name); });
 }
 
 ShareSessions::Ended ShareSessions::end(std::string_view group_id, std::string_view member_id) {

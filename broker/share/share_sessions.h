@@ -37,9 +37,13 @@ inline constexpr std::int32_t kFinalShareEpoch = -1;
 /// Share sessions (KIP-932): the partitions that each member of a share group fetches, so that requests name only changes. A
 /// member has at most one session, which ends with its connection.
 ///
-/// A pure core. Its memory is bounded by the number of sessions and by the partitions that one request can name.
+/// A pure core. Its memory is bounded by the number of sessions and by `kPartitionsMax`.
 class ShareSessions {
   public:
+    /// Partitions of one session, and of all sessions of a group since it was idle: far more than a broker has. Requests may name
+    /// partitions that do not exist.
+    static constexpr std::size_t kPartitionsMax = 200'000;
+
     /// A session that has ended: the caller gives back what the member holds in these partitions.
     struct Ended {
         std::string group_id;

@@ -90,6 +90,18 @@ TEST_F(AcknowledgeTest, ARefusalTakesBackTheWholeRequest) {
     EXPECT_THAT(let_locks_end(), ElementsAre(state(0, 9, available)));
 }
 
+TEST_F(AcknowledgeTest, ARefusalTakesBackRepeatedRenewalsOfABatch) {
+    const Instant locked_until = *partition_->next_lock_end();
+    now_ = now_ + 100;
+    const std::vector<AcknowledgeType> renew{AcknowledgeType::renew};
+    std::vector<Acknowledgement> given(1000, {{5}, {5}, renew});
+    given.push_back({{20}, {20}, renew});
+    EXPECT_FALSE(partition_->acknowledge("a", given, limits_, now_));
+    EXPECT_EQ(partition_->next_lock_end(), locked_until);
+    EXPECT_TRUE(acknowledge("a", 0, 9, {AcknowledgeType::accept}));
+    EXPECT_EQ(partition_->start_offset(), Offset{10});
+}
+
 TEST_F(AcknowledgeTest, ALockEndsAfterItsTime) {
     now_ = now_ + 10;
     ASSERT_EQ(fetch("b", {batch(10, 19)}).size(), 1u);

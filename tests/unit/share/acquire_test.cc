@@ -108,6 +108,22 @@ TEST_F(AcquireTest, OffsetsThatTheLogHasLostAreArchived) {
     EXPECT_EQ(partition_->start_offset(), Offset{10});
 }
 
+TEST_F(AcquireTest, ReleasedRecordsThatTheLogHasLostDoNotFillTheLocks) {
+    limits_.record_locks = 10;
+    ASSERT_THAT(fetch("a", {batch(0, 9)}), ElementsAre(range(0, 9)));
+    ASSERT_TRUE(acknowledge("a", 0, 9, {AcknowledgeType::release}));
+    // Compaction removed all of them: the next read finds only what comes behind.
+    EXPECT_THAT(fetch("b", {batch(10, 14)}), ElementsAre(range(10, 14)));
+    EXPECT_EQ(partition_->start_offset(), Offset{10});
+    EXPECT_TRUE(partition_->can_acquire(limits_));
+}
+
+TEST_F(AcquireTest, ARecordThatWasDeliveredMoreOftenThanAnyLimitStillComes) {
+    limits_.delivery_count = 100;
+    begin(0, {state(0, 9, available, 99)});
+    EXPECT_THAT(fetch("a", {batch(0, 9)}), ElementsAre(range(0, 0, 100)));
+}
+
 TEST_F(AcquireTest, RecordsOfAbortedTransactionsAreLeftOutAndDone) {
     aborted_ = {{.producer_id = {7}, .first_offset = {2}}};
     const ReadBatch open{.base = {2}, .last = {3}, .producer_id = {7}, .is_transactional = true};

@@ -71,6 +71,22 @@ TEST_F(ShareSessionsTest, TheNumberOfSessionsIsLimited) {
     EXPECT_EQ(sessions_.size(), 2u);
 }
 
+TEST_F(ShareSessionsTest, TheNumberOfPartitionsIsLimitedForASessionAndForAGroup) {
+    std::vector<FetchedPartition> many;
+    for (std::size_t i = 0; i < ShareSessions::kPartitionsMax; ++i) {
+        many.push_back({{{9}}, {static_cast<std::int32_t>(i)}});
+    }
+    EXPECT_TRUE(begin("m", 1, many));
+    const auto more = sessions_.go_on("g", "m", 1, std::vector{kFirst}, {});
+    ASSERT_FALSE(more.has_value());
+    EXPECT_EQ(more.error(), ErrorCode::share_session_limit_reached);
+    // Forgotten partitions count until the group is idle, for the coordinator may still have their state.
+    EXPECT_THAT(go_on("m", 1, {}, many), IsEmpty());
+    EXPECT_FALSE(begin("n", 2));
+    (void)sessions_.end("g", "m");
+    EXPECT_TRUE(begin("n", 2));
+}
+
 TEST_F(ShareSessionsTest, APartitionWithRecordsGoesToTheEndOfTheLine) {
     ASSERT_TRUE(begin("m", 1, {kFirst, kSecond, kThird}));
     sessions_.answered("g", "m", {{kFirst}}, {{kThird}});
