@@ -34,6 +34,7 @@ class Session:
         self.directory = directory
         self.port = harness.free_port()
         self.process = None
+        self.http_port = None  # of a contender that has an HTTP side
         self.log = open(directory / "log", "ab")
 
     def start(self):
@@ -176,6 +177,19 @@ class Partita(Contender):
                    "--override", "group.initial.rebalance.delay.ms=0", "--override", "group.consumer.assignment.interval.ms=0"]
         for override in self.overrides:
             command += ["--override", override]
+        return command
+
+
+class TestBench(Partita):
+    """Partita with its test bench on, and an HTTP side to reach it."""
+
+    def __init__(self, binary):
+        super().__init__(binary, ["partita.test.bench.enable=true"], "T")
+
+    def command(self, session):
+        command = super().command(session)
+        session.http_port = harness.free_port()
+        command[command.index("--http-port") + 1] = str(session.http_port)
         return command
 
 

@@ -8,7 +8,7 @@ from svg_plots import shown
 
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 PICTURES = "performance"
-LABELS = {"K": "Apache Kafka 4.3.1", "B": "Partita", "R": "limit program", "B0": "Partita, detection off"}
+LABELS = {"K": "Apache Kafka 4.3.1", "B": "Partita", "R": "limit program", "B0": "Partita, detection off", "T": "Partita, test bench on"}
 BARS = (("cpu_s_per_gb", "broker CPU seconds per GB", "cost", "What a gigabyte costs"),
         ("mb_per_s", "MB/s", "throughput", "Throughput"),
         ("ack_p99_us", "microseconds", "acknowledgements", "Acknowledgement, 99th percentile"),

@@ -6,7 +6,7 @@ import statistics_of_blocks
 from svg_plots import shown
 
 OURS, LIMIT, KAFKA = "B", "R", "K"
-NOT_RIVALS = ("K", "B", "R", "B0")
+NOT_RIVALS = ("K", "B", "R", "B0", "T")
 # Keeps the newest records of a partition only: it answers OFFSET_OUT_OF_RANGE to whoever reads what was just acknowledged.
 FORGETFUL = ("rdkafka-mock",)
 

@@ -22,6 +22,7 @@ import time
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+import bench_on_rows  # noqa: E402
 import contenders  # noqa: E402
 import crowd_rows  # noqa: E402
 import curve_rows  # noqa: E402
@@ -38,7 +39,8 @@ from start_client import ProtocolError  # noqa: E402
 ROOT = HERE.parents[1]
 CONGESTION_CONTROL = pathlib.Path("/proc/sys/net/ipv4/tcp_congestion_control")
 DOCUMENT = ROOT / "docs" / "performance.md"
-ROWS = [*load_rows.ROWS, *user_rows.ROWS, *size_rows.ROWS, *curve_rows.ROWS, *crowd_rows.ROWS, *pairs_rows.ROWS]
+ROWS = [*load_rows.ROWS, *user_rows.ROWS, *size_rows.ROWS, *curve_rows.ROWS, *crowd_rows.ROWS, *pairs_rows.ROWS,
+        *bench_on_rows.ROWS]
 FULL_BLOCKS = 5
 WARM_MEGABYTES = 100
 
@@ -53,6 +55,7 @@ class Bench:
         if not options.without_kafka:
             self.contenders["K"] = contenders.Kafka()
         self.contenders["B0"] = contenders.Partita(options.broker, ["partita.detection.enable=false"], "B0")
+        self.contenders["T"] = contenders.TestBench(options.broker)
         self.number = 0
         self.began = time.monotonic()
         self.rivals = [contenders.Command(text) for text in options.rival]
@@ -133,7 +136,7 @@ class Bench:
 
     def run_block(self, rows):
         """K B R R B K, with the rivals in the middle."""
-        order = [name for name in ("K", "B", "B0", "R") if name in self.contenders]
+        order = [name for name in ("K", "B", "B0", "T", "R") if name in self.contenders]
         block = {row.name: {} for row in rows}
         for name in [*order, *[rival.name for rival in self.rivals], *reversed(order)]:
             for row_name, figures in self.run_session(name, rows).items():
