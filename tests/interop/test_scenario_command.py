@@ -89,6 +89,14 @@ def test_an_application_that_is_hurt_fails_and_one_that_is_written_well_passes(p
     assert len(picture.findall(f"{SVG}g/{SVG}rect")) >= len(suite.findall("testcase"))
 
 
+def test_a_program_behind_a_shell_has_time_to_leave_its_group(partita):
+    consume = (f"{harness.partita_binary()} consume --topic $PARTITA_TOPIC --group $PARTITA_GROUP --json "
+               "--command-property auto.offset.reset=earliest --command-property auto.commit.interval.ms=100; true")
+    done = partita("run", "group-was-away", "--against", consume)
+    # A member that had not left would keep its partitions until its session ends.
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_every_scenario_of_the_library_is_listed_and_tried_both_ways(partita):
     listed = {line.split()[0] for line in partita("list").stdout.splitlines()}
     pairs = [getattr(one, "values", one) for one in LIBRARY]

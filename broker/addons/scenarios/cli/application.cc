@@ -54,7 +54,9 @@ std::expected<Instance, std::string> Instance::start(const Application& applicat
                                                      bool shows_output) {
     PARTITA_TRY_ASSIGN(auto output, make_pipe());
     PARTITA_TRY_ASSIGN(auto errors, make_pipe());
-    PARTITA_TRY_ASSIGN(auto process, Process::start({.words = {"sh", "-c", command},
+    // SIGTERM goes to the shell, too. It waits for the program that it runs, which may have to leave its group; a shell that died
+    // at once would end the whole process group.
+    PARTITA_TRY_ASSIGN(auto process, Process::start({.words = {"sh", "-c", "trap 'exit $?' TERM\n" + command},
                                                      .environment = environment,
                                                      .output = output.in.get(),
                                                      .errors = errors.in.get(),
