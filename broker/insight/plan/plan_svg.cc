@@ -8,6 +8,7 @@
 
 #include "broker/insight/plan/plan_members.h"
 #include "broker/insight/plan/plan_picture.h"
+#include "protocol/xml_text.h"
 
 namespace partita::insight {
 namespace {
@@ -49,30 +50,6 @@ std::string digits(double value) {
     return error == std::errc() ? std::string(text.data(), end) : "0";
 }
 
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char letter : text) {
-        switch (letter) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                // XML has no way to write control characters.
-                out += static_cast<unsigned char>(letter) < 0x20 ? ' ' : letter;
-        }
-    }
-    return out;
-}
-
 std::string_view class_of(WayKind kind) { return kind == WayKind::stay ? "stay" : kind == WayKind::to_new ? "new" : "old"; }
 
 std::string attribute(std::string_view name, double value) { return " " + std::string(name) + "=\"" + digits(value) + "\""; }
@@ -84,7 +61,7 @@ std::string rectangle(double x, double y, double width, double height, double ra
 
 std::string words(double x, double y, std::string_view anchor, std::string_view classes, std::string_view text) {
     return "<text" + attribute("x", x) + attribute("y", y) + " text-anchor=\"" + std::string(anchor) +
-           "\" dominant-baseline=\"central\" class=\"" + std::string(classes) + "\">" + escaped(text) + "</text>\n";
+           "\" dominant-baseline=\"central\" class=\"" + std::string(classes) + "\">" + xml_text(text) + "</text>\n";
 }
 
 std::string path_of(const Ribbon& ribbon) {
@@ -181,8 +158,8 @@ std::string plan_svg(const ordered_json& plan) {
     const double whole_height = height + 2 * kMargin;
     std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"" + digits(-kMargin) + " " + digits(-kMargin) + " " +
                       digits(whole_width) + " " + digits(whole_height) + "\"" + attribute("width", whole_width) +
-                      attribute("height", whole_height) + " role=\"img\" aria-label=\"" + escaped(label) + "\">\n<title>" +
-                      escaped(label) + "</title>\n<style>\n" + std::string(kStyle) + "</style>\n";
+                      attribute("height", whole_height) + " role=\"img\" aria-label=\"" + xml_text(label) + "\">\n<title>" +
+                      xml_text(label) + "</title>\n<style>\n" + std::string(kStyle) + "</style>\n";
     out += words(0, 12, "start", "head", text(plan, "topic") + ": " + label) + shares_of(shares);
     out += "<g transform=\"translate(0 " + digits(kHead) + ")\">\n";
     out += is_drawn

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "protocol/printable.h"
+#include "protocol/xml_text.h"
 
 namespace partita::scenarios {
 namespace {
@@ -18,29 +19,7 @@ std::string fixed(double value, int digits) {
 
 std::string seconds(std::int64_t time_ms, int digits = 2) { return fixed(static_cast<double>(time_ms) / 1000, digits); }
 
-/// Text in XML, without characters that XML does not have.
-std::string escaped(const std::string& text) {
-    std::string out;
-    for (const char letter : printable(text)) {
-        switch (letter) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                out += letter;
-        }
-    }
-    return out;
-}
+std::string escaped(const std::string& text) { return xml_text(printable(text)); }
 
 /// The same with line ends.
 std::string escaped_lines(const std::string& text) {
