@@ -167,7 +167,12 @@ std::vector<share::AcquiredRange> ShareFetchAnswer::acquire(std::size_t index, l
                                                                                           .aborted = aborted},
                                                                                .limits = asked_.settings.limits,
                                                                                .reply_to = {}});
-    if (!acquired || acquired->ranges.empty()) {
+    if (!acquired || acquired->error != ErrorCode::none) {
+        places_[index].error = acquired ? acquired->error : ErrorCode::coordinator_not_available;
+        places_[index].message = error_message(places_[index].error);
+        return {};
+    }
+    if (acquired->ranges.empty()) {
         return {};
     }
     logs::cut_slice(result.slice, *found, acquired->ranges.front().first, acquired->ranges.back().last);
@@ -207,6 +212,10 @@ bool ShareFetchAnswer::answer(logs::Turn& turn) {
                 share::FollowLogStart{.key = key_of(i), .log_start = read.partition->log->log_start_offset(), .reply_to = {}});
         } else if (place.error == ErrorCode::none && result.outcome == Outcome::ok && result.slice.size > 0) {
             const std::vector<share::AcquiredRange> ranges = acquire(i, result, turn, records_left);
+            if (place.error != ErrorCode::none) {
+                data.error_code = place.error;
+                data.error_message = arena.copy(place.message);
+            }
             ArenaVector<ShareFetchResponse::AcquiredRecords> acquired(arena, ranges.size());
             for (const share::AcquiredRange& range : ranges) {
                 acquired.push_back({range.first.value, range.last.value, range.delivery_count});

@@ -12,7 +12,7 @@
 namespace partita::handlers {
 namespace {
 
-/// Ensures that the share coordinator exists: creates its topic if there is none.
+/// Ensures that the share coordinator exists: creates its topic if the topic is missing.
 bool made_share_coordinator(logs::Turn& turn, const runtime::ShareServices& services) {
     return services.shares.is_attached() ||
            (services.catalog.make_topic_of(catalog::CoordinatorKind::share, turn) && services.shares.is_attached());

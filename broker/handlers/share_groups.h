@@ -29,8 +29,8 @@ struct ShareSettings {
 /// True for an id that a member of a share group may have.
 [[nodiscard]] bool is_share_member_id(const std::optional<std::string_view>& member_id);
 
-/// Begins the state of partitions in the share coordinator, creating its topic if there is none, and tells the group. `starts`
-/// gives each partition's start offset, in their order; empty: not known yet. Returns the first error.
+/// Begins the state of partitions in the share coordinator, creating its topic if the topic is missing, and tells the group.
+/// `starts` gives each partition's start offset, in their order; empty: not known yet. Returns the first error.
 [[nodiscard]] ErrorCode initialize_share_state(logs::Turn& turn, const runtime::ShareServices& services,
                                                std::string_view group_id, const assignors::Assignment& partitions,
                                                std::int32_t group_epoch, std::span<const Offset> starts = {});

@@ -54,7 +54,7 @@ std::optional<std::string> bytes_of(const Value& value) {
     return value.json().is_string() ? value.json().get<std::string>() : value.json().dump();
 }
 
-/// The bytes of NAME, NAME_base64 or NAME_hex. Unset if there is none of them.
+/// The bytes of the member NAME, NAME_base64 or NAME_hex. Unset if the record has no such member.
 std::optional<std::optional<std::string>> bytes_member(Members& members, const std::string& name) {
     std::optional<std::optional<std::string>> bytes;
     const auto take = [&](const Value& value, std::optional<std::string> taken) {

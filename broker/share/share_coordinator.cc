@@ -370,7 +370,10 @@ void ShareCoordinator::decide(const FollowLogStart& command, Now, Effects& effec
 }
 
 void ShareCoordinator::decide(const PutAside& command, Now, Effects& effects) {
-    if (const auto found = find(command.key); found != states_.end()) {
+    const auto found = find(command.key);
+    // A member that holds records has begun to read since the sender saw the group idle.
+    const bool is_held = found != states_.end() && found->second.partition && found->second.partition->next_lock_end();
+    if (found != states_.end() && !is_held) {
         put_aside(*found);
     }
     reply(effects, command.reply_to, StateResult{});

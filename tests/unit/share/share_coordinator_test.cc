@@ -166,9 +166,18 @@ TEST_F(ShareCoordinatorTest, StateThatIsNotInUseKnowsNoRecords) {
     initialize();
     EXPECT_EQ(acknowledge("a", 0, 4, AcknowledgeType::accept).error, ErrorCode::unknown_topic_or_partition);
     acquire("a", 9);
+    run(ReleaseRecords{.key = {}, .member = "a", .limits = limits_, .reply_to = {}});
     run(PutAside{.key = {}, .reply_to = {}});
     EXPECT_EQ(core_.next_deadline(), std::nullopt);
     EXPECT_EQ(acknowledge("a", 0, 4, AcknowledgeType::accept).error, ErrorCode::unknown_topic_or_partition);
+}
+
+TEST_F(ShareCoordinatorTest, StateWithHeldRecordsIsNotPutAside) {
+    initialize();
+    // A member began to read between the end of the last session and this command.
+    acquire("b", 9);
+    run(PutAside{.key = {}, .reply_to = {}});
+    EXPECT_EQ(acknowledge("b", 0, 9, AcknowledgeType::accept).error, ErrorCode::none);
 }
 
 TEST_F(ShareCoordinatorTest, OldEpochsAreFenced) {
